@@ -1,0 +1,1 @@
+"""YAML that ships; read through importlib.resources only."""

@@ -1,0 +1,1 @@
+"""Ready chains; each is a documented example that a test loads."""

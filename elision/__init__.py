@@ -1,0 +1,87 @@
+"""Elision: history processors for LLM agents, declared in YAML, extended by plugins, behind one guard.
+
+``import elision`` loads nothing heavy; names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elision.chain import Chain
+    from elision.config import load, loads
+    from elision.dialect import Dialect, Patch
+    from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
+    from elision.errors import ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
+    from elision.history import (
+        Address,
+        Content,
+        History,
+        Image,
+        Kind,
+        Message,
+        Opaque,
+        Part,
+        Role,
+        Text,
+        Thinking,
+        ToolCall,
+        ToolResult,
+        Wire,
+    )
+    from elision.hookspecs import hookimpl
+    from elision.processor import Processor, Stage
+    from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
+    from elision.session import ElisionWarning, Session
+    from elision.view import KeyIndex, MessageView, Moment, Observation, PartView, StepView, View
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "elision.chain": ("Chain",),
+    "elision.config": ("load", "loads"),
+    "elision.dialect": ("Dialect", "Patch"),
+    "elision.edits": ("CacheBreakpoint", "Drop", "Edit", "Insert", "Operation", "Replace", "Tag"),
+    "elision.errors": ("ConfigError", "ElisionError", "InputError", "PluginError", "Problem", "ProcessorError"),
+    "elision.history": (
+        "Address",
+        "Content",
+        "History",
+        "Image",
+        "Kind",
+        "Message",
+        "Opaque",
+        "Part",
+        "Role",
+        "Text",
+        "Thinking",
+        "ToolCall",
+        "ToolResult",
+        "Wire",
+    ),
+    "elision.hookspecs": ("hookimpl",),
+    "elision.processor": ("Processor", "Stage"),
+    "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
+    "elision.session": ("ElisionWarning", "Session"),
+    "elision.view": ("KeyIndex", "MessageView", "Moment", "Observation", "PartView", "StepView", "View"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'elision' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})
+
+
+__all__ = [  # noqa: PLE0604 (the names are in _HOMES; a test checks that they agree)
+    "__version__",
+    *sorted(_HOME_OF),
+]

@@ -1,0 +1,68 @@
+"""A chain: history processors in the order of the YAML, and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from elision.processor import Processor
+from elision.report import SentView
+from elision.session import Session
+
+
+@dataclass(frozen=True)
+class Chain:
+    """History processors that run one after the other.
+
+    ``dialect`` is ``auto`` or a dialect's name; ``model`` is for counting where the request names none; ``on_error``
+    says what happens when a processor raises: ``skip`` sends the request without its new edits, ``raise`` is for tests.
+    ``compat: sweagent`` gives SWE-agent's own seven processors SWE-agent's own bytes.
+    """
+
+    processors: Sequence[Processor] = ()
+    dialect: str = "auto"
+    model: str | None = None
+    on_error: Literal["skip", "raise"] = "skip"
+    compat: Literal["sweagent"] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "processors", tuple(self.processors))
+        for processor in self.processors:
+            processor.prepare()
+
+    def process(
+        self,
+        messages: Sequence[Any] | Mapping[str, Any],
+        *,
+        system: Any = None,
+        tools: Any = None,
+        model: str | None = None,
+        dialect: str | None = None,
+    ) -> SentView:
+        """Return the view of one request, from the whole history, keeping nothing.
+
+        In a loop use :meth:`session`: it gives the same views and looks at each message once.
+        """
+        with self.session() as session:
+            return session.process(messages, system=system, tools=tools, model=model, dialect=dialect)
+
+    def session(self, id: str = "") -> Session:  # noqa: A002 (the field's word)
+        """Return a session for one run of an agent."""
+        return Session(self, id)
+
+
+def in_order(processors: Iterable[Processor]) -> list[tuple[int, str]]:
+    """Return where a chain breaks an order rule of its processors, and what to do."""
+    chain = list(processors)
+    types = [processor.type_name for processor in chain]
+    problems = []
+    for index, processor in enumerate(chain):
+        behind = [name for name in processor.after if name in types[index + 1 :]]
+        because = f" ({processor.order_reason})" if processor.order_reason else ""
+        if behind:
+            problems.append((index, f"{types[index]} must stand after {', '.join(behind)}{because}; move it down"))
+        followers = [later.type_name for later in chain[index + 1 :] if not later.last]
+        if processor.last and followers:
+            problems.append((index, f"{types[index]} must stand after {', '.join(followers)}{because}; move it last"))
+    return problems

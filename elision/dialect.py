@@ -1,0 +1,84 @@
+"""Dialects: the shapes that messages have on a wire or in a file.
+
+A dialect parses each host message on its own, keeping the host's object, and renders an edited one as a shallow copy in
+which only the edited part is new.  An untouched message is rendered as the very object that came in.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from elision.errors import InputError, nearest
+from elision.history import Content, History, Message, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What is to change in one message.
+
+    ``contents`` maps part indices to new content; ``mark`` sets one cache breakpoint at the end (``True``), takes all
+    away (``False``) or leaves them (``None``); ``tags`` are the observation's tags where they changed; parts whose
+    index is in ``removed`` go.
+    """
+
+    contents: Mapping[int, tuple[Content, ...]] = field(default_factory=dict)
+    mark: bool | None = None
+    tags: frozenset[str] | None = None
+    removed: frozenset[int] = frozenset()
+
+
+class Dialect(ABC):
+    """The shape of messages on a wire or in a file."""
+
+    name: ClassVar[str]
+    wire: ClassVar[Wire] = Wire()
+
+    @abstractmethod
+    def recognises(self, messages: Sequence[Any], document: Any) -> int:
+        """Return how surely ``messages`` are of this dialect: 0 not at all, 1 they fit, more for marks of its own.
+
+        ``document`` is the file or request that held them.
+        """
+
+    @abstractmethod
+    def parse(self, raw: Any, history: History) -> Message:
+        """Read one message; ``history`` holds those before it.  What is not understood becomes an opaque part."""
+
+    @abstractmethod
+    def patch(self, message: Message, patch: Patch) -> Any:
+        """Return a shallow copy of ``message.raw`` with the patch applied."""
+
+    @abstractmethod
+    def build(self, message: Message) -> list[Any]:
+        """Make host messages from parts; a part that carries a ``raw`` of this dialect is passed on as it is."""
+
+
+def detect(dialects: Iterable[Dialect], messages: Sequence[Any], document: Any = None) -> Dialect:
+    """Return the dialect that fits ``messages`` best; the first one wins a tie."""
+    known = list(dialects)
+    scores = [(dialect.recognises(messages, document), -index) for index, dialect in enumerate(known)]
+    best = max(scores, default=(0, 0))
+    if best[0] <= 0:
+        raise InputError(_unfit(messages, known))
+    return known[-best[1]]
+
+
+def by_name(dialects: Iterable[Dialect], name: str) -> Dialect:
+    """Return the dialect called ``name``."""
+    known = {dialect.name: dialect for dialect in dialects}
+    if name not in known:
+        raise InputError(f"dialect: there is no dialect {name!r}; {nearest(name, known, what='dialects')}")
+    return known[name]
+
+
+def _unfit(messages: Sequence[Any], known: Sequence[Dialect]) -> str:
+    names = ", ".join(dialect.name for dialect in known)
+    first = messages[0] if messages else None
+    if isinstance(first, Mapping):
+        seen = f"the first has the keys {', '.join(map(str, list(first)[:8])) or '(none)'}"
+    else:
+        seen = f"the first is a {type(first).__name__}"
+    return f"messages: no dialect fits yet ({seen}); there are {names}; name one if it is one of these"

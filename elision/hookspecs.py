@@ -1,0 +1,69 @@
+"""Hook specifications: what a plugin can offer, when it is asked, and what happens on two answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from elision.dialect import Dialect
+    from elision.guard import Rule
+    from elision.processor import Processor
+    from elision.report import AppliedEdit, Refusal
+
+PROJECT = "elision"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def elision_processors() -> list[type[Processor]]:  # type: ignore[empty-body]
+    """Processors this plugin offers, found by their ``type``.
+
+    Called once, when the first chain is built.  A ``type`` that two plugins offer is an error naming both; it is never
+    silently overridden.
+    """
+
+
+@hookspec
+def elision_dialects() -> list[Dialect]:  # type: ignore[empty-body]
+    """Dialects this plugin offers, found by their ``name``.
+
+    Called once, when the first history is read.  Where two fit a history equally well, the one registered first wins;
+    two of one name are an error naming both plugins.
+    """
+
+
+@hookspec
+def elision_hosts() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Hosts this plugin offers: a name, and the ``module`` that says in its docstring how it is plugged in.
+
+    Called by ``elision list hosts``; nothing is imported until a host is used.  Two of one name are an error.
+    """
+
+
+@hookspec
+def elision_templates() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Placeholder templates this plugin offers: a name, and its Jinja2 source.
+
+    Called once, when the first placeholder is rendered.  Two of one name are an error naming both plugins.
+    """
+
+
+@hookspec
+def elision_edit_applied(edit: AppliedEdit) -> None:
+    """An edit has been taken into the view.
+
+    Called for each edit, once, when it is decided; in a session not again on later steps.  All plugins are told.
+    """
+
+
+@hookspec
+def elision_edit_refused(refusal: Refusal, rule: Rule) -> None:
+    """The guard has refused an edit; ``rule`` is the rule that did.
+
+    Called for each refusal, once.  All plugins are told; none can overrule it.
+    """

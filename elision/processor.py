@@ -1,0 +1,68 @@
+"""The base class of history processors: a frozen value with options and one pure method, ``plan``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from elision.edits import Edit, Operation
+from elision.history import Role
+from elision.view import Moment, View
+
+Stage = Literal["entry", "history", "request"]
+
+
+class Processor(BaseModel, ABC):
+    """A history processor.
+
+    Subclasses declare their options as fields, a ``type`` literal that is their name in YAML, and ``plan``.  A
+    processor proposes edits and keeps no state; the engine decides, archives, applies and reports.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    stage: ClassVar[Stage] = "history"
+    """When it is asked: ``entry`` once for each new step, which is all it sees; ``history`` when it ``fires``, seeing
+    the whole history; ``request`` for each request, never remembered."""
+
+    operation: ClassVar[Operation] = "none"
+    """What its edits do to a result."""
+
+    touches: ClassVar[frozenset[Role]] = frozenset()
+    """Whose text it edits besides tool results: of ``system``, ``user``, ``assistant``."""
+
+    after: ClassVar[tuple[str, ...]] = ()
+    """Types that must stand before it in a chain that has them."""
+
+    last: ClassVar[bool] = False
+    """Whether nothing but other ``last`` processors may stand after it."""
+
+    order_reason: ClassVar[str] = ""
+    """Why ``after`` or ``last`` holds; shown when a chain breaks the rule."""
+
+    cost: ClassVar[str] = ""
+    """What it does to the provider's cached prefix, in one sentence (``elision list`` shows it)."""
+
+    @property
+    def type_name(self) -> str:
+        """Its name in YAML."""
+        return str(getattr(self, "type", type(self).__name__))
+
+    @property
+    def runs_at(self) -> Stage:
+        """The stage of this instance, where it depends on an option."""
+        return self.stage
+
+    def fires(self, moment: Moment) -> bool:  # noqa: ARG002 (part of the contract)
+        """Whether a ``history`` processor is asked at this moment; decided from the counts alone."""
+        return True
+
+    def prepare(self) -> None:
+        """Do what is done once, when a chain is built (not when it is linted); raise ``ValueError`` if it fails."""
+
+    @abstractmethod
+    def plan(self, view: View) -> Iterable[Edit]:
+        """Propose edits for this view."""

@@ -1,0 +1,178 @@
+"""The plugin registry: loads plugins once, checks them, and finds what they offer by name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pluggy
+
+from elision import hookspecs
+from elision.errors import PluginError
+from elision.hookspecs import PROJECT
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from elision.dialect import Dialect
+    from elision.processor import Processor
+
+T = TypeVar("T")
+
+
+class Plugins:
+    """Everything that the loaded plugins offer, by name."""
+
+    def __init__(self, manager: pluggy.PluginManager) -> None:
+        self.manager = manager
+        self.hook: Any = manager.hook
+
+    @cached_property
+    def _processors(self) -> Mapping[str, type[Processor]]:
+        return self._collect("elision_processors", _type_of)
+
+    @cached_property
+    def _dialects(self) -> Mapping[str, Dialect]:
+        return self._collect("elision_dialects", lambda dialect: str(dialect.name))
+
+    @cached_property
+    def _templates(self) -> Mapping[str, str]:
+        return dict(self._collect("elision_templates", lambda item: str(item[0]), _items).values())
+
+    @cached_property
+    def _hosts(self) -> Mapping[str, str]:
+        return dict(self._collect("elision_hosts", lambda item: str(item[0]), _items).values())
+
+    def processors(self) -> Mapping[str, type[Processor]]:
+        """Return processor classes by their ``type``."""
+        return self._processors
+
+    def dialects(self) -> list[Dialect]:
+        """Return dialects, in the order of registration."""
+        return list(self._dialects.values())
+
+    def templates(self) -> Mapping[str, str]:
+        """Return the sources of placeholder templates by name."""
+        return self._templates
+
+    def hosts(self) -> Mapping[str, str]:
+        """Return the modules of hosts by name."""
+        return self._hosts
+
+    def owner(self, hook: str, name: str) -> str:
+        """Return the name of the plugin that offers ``name`` through ``hook``."""
+        return self._owners.get((hook, name), "?")
+
+    @cached_property
+    def _owners(self) -> dict[tuple[str, str], str]:
+        return {}
+
+    def _collect(
+        self, hook: str, name_of: Callable[[Any], str], items_of: Callable[[Any], Iterable[Any]] = iter
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for plugin, answer in self._answers(hook):
+            for item in items_of(answer):
+                name = self._name(name_of, item, plugin, hook)
+                if name in found:
+                    other = self._owners[hook, name]
+                    raise PluginError(
+                        f"plugins {other!r} and {plugin!r}: both offer {name!r} through {hook}; "
+                        f"names are unique; rename one, or switch third-party plugins off with ELISION_PLUGINS="
+                    )
+                found[name] = item
+                self._owners[hook, name] = plugin
+        return found
+
+    @staticmethod
+    def _name(name_of: Callable[[Any], str], item: Any, plugin: str, hook: str) -> str:
+        try:
+            return name_of(item)
+        except (AttributeError, TypeError) as error:
+            raise PluginError(f"plugin {plugin!r}: {hook} offers {item!r}, which has no name ({error}); mend it") from error
+
+    def _answers(self, hook: str) -> Iterator[tuple[str, Any]]:
+        """Call one hook plugin by plugin, in the order of registration, so that each answer has a name."""
+        caller = getattr(self.hook, hook)
+        for implementation in caller.get_hookimpls():
+            others = {other.plugin for other in caller.get_hookimpls()} - {implementation.plugin}
+            single = self.manager.subset_hook_caller(hook, others)
+            try:
+                for answer in single():
+                    yield implementation.plugin_name, answer
+            except Exception as error:
+                raise PluginError(
+                    f"plugin {implementation.plugin_name!r}: {hook} failed ({type(error).__name__}: {error}); "
+                    "mend or uninstall it, or switch third-party plugins off with ELISION_PLUGINS="
+                ) from error
+
+
+@cache
+def plugins() -> Plugins:
+    """Return the plugins of this process, loaded on first use."""
+    return load_plugins(entry_points(group=PROJECT), os.environ)
+
+
+def load_plugins(points: Iterable[EntryPoint], environ: Mapping[str, str]) -> Plugins:
+    """Load plugins: Elision's own first, then third parties by name.
+
+    ``ELISION_PLUGINS`` names the third-party plugins to load, separated by commas; set and empty, it loads none.
+    ``ELISION_TRACE_HOOKS=1`` prints each hook call and its result.
+    """
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    if environ.get("ELISION_TRACE_HOOKS") == "1":
+        manager.add_hookcall_monitoring(_trace_call, _trace_result)
+    wanted = environ.get("ELISION_PLUGINS")
+    names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
+    loaded = list(points)
+    own = [point for point in loaded if point.value.startswith("elision.")]
+    others = sorted((point for point in loaded if point not in own), key=lambda point: point.name)
+    for point in [*own, *(point for point in others if names is None or point.name in names)]:
+        _register(manager, point)
+    _check(manager)
+    return Plugins(manager)
+
+
+def _register(manager: pluggy.PluginManager, point: EntryPoint) -> None:
+    try:
+        manager.register(point.load(), name=point.name)
+    except Exception as error:
+        raise PluginError(
+            f"plugin {point.name!r} ({point.value}): cannot be loaded ({type(error).__name__}: {error}); "
+            "mend or uninstall it, or switch third-party plugins off with ELISION_PLUGINS="
+        ) from error
+
+
+def _check(manager: pluggy.PluginManager) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(f"{error}; hooks are listed in docs/plugins.md; correct its name or remove it") from error
+
+
+def _type_of(processor: Any) -> str:
+    fields = getattr(processor, "model_fields", {})
+    default = fields["type"].default if "type" in fields else None
+    if not isinstance(default, str):
+        raise TypeError(f"{processor!r} is not a Processor with a field type: Literal[...] = ...")
+    return default
+
+
+def _items(answer: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    return answer.items()
+
+
+def _trace_call(hook: str, implementations: Any, arguments: Mapping[str, Any]) -> None:
+    names = ", ".join(impl.plugin_name for impl in implementations) or "nobody"
+    given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    sys.stderr.write(f"elision hook {hook}({given}) -> {names}\n")
+
+
+def _trace_result(outcome: Any, hook: str, implementations: Any, arguments: Mapping[str, Any]) -> None:  # noqa: ARG001
+    shown = repr(outcome.exception or outcome.get_result())
+    sys.stderr.write(f"elision hook {hook} = {shown[:500]}\n")

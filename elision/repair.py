@@ -1,0 +1,171 @@
+"""Putting the outgoing messages in order: edits rendered, steps dropped, poisoned histories mended.
+
+What is mended here is mended on the outgoing view only; the stored history stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from elision.dialect import Dialect, Patch
+from elision.edits import Insert
+from elision.history import Address, Content, History, Message, Part, Step, Text, ToolResult, has_surrogates
+from elision.overlay import Overlay
+
+OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
+BLANK = "(empty)"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that was mended on the outgoing view."""
+
+    fault: Literal["dangling_call", "orphan_result", "late_result", "split_batch", "surrogate", "blank_text", "marks"]
+    position: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Everything that :func:`assemble` needs; ``rendered`` has the host message of each position, edits applied."""
+
+    history: History
+    dialect: Dialect
+    rendered: Sequence[Any]
+    overlays: Sequence[Overlay]
+
+    def dropped(self, step: int | None) -> bool:
+        """Whether a step is left out."""
+        return any(overlay.is_dropped(step) for overlay in self.overlays)
+
+    def inserted(self) -> Mapping[int, list[Insert]]:
+        """Return the messages to insert, by the position they go before."""
+        merged: dict[int, list[Insert]] = {}
+        for overlay in self.overlays:
+            for position, inserts in overlay.inserted.items():
+                merged.setdefault(position, []).extend(inserts)
+        return merged
+
+    def current(self, address: Address) -> ToolResult:
+        """Return a result with the content that is sent."""
+        part = self.history.messages[address.position].parts[address.part]
+        assert isinstance(part, ToolResult)  # noqa: S101 (addresses of results only)
+        version = self.overlays[-1].version(address)
+        content = version.content if version else part.content
+        if address.position in self.history.faults.surrogates:
+            content = _scrubbed(content)
+        return part if content is part.content else replace(part, content=content)
+
+
+def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
+    """Return the host messages to send, and what was mended for it."""
+    repairs: list[Repair] = []
+    out: list[Any] = []
+    inserted = work.inserted()
+    emit = _emitter(work, repairs)
+    for segment in work.history.segments:
+        for insert in inserted.get(segment.start, ()):
+            out.extend(work.dialect.build(_inserted_message(insert)))
+        if segment.step is not None and work.dropped(segment.step):
+            continue
+        out.extend(emit(segment.start, segment.stop, segment.step))
+    return out, repairs
+
+
+def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int | None], Iterator[Any]]:
+    faults, steps = work.history.faults, work.history.steps
+    checked = work.dialect.wire.checked
+    sick = {step.index for step, _, _ in work.history.unanswered()} | set(faults.late.values()) | faults.split
+    misplaced = faults.orphans | set(faults.late)
+
+    def emit(start: int, stop: int, step: int | None) -> Iterator[Any]:
+        if checked and step in sick and step is not None:
+            yield _clean(work, start, repairs, misplaced)
+            yield from _answers(work, steps[step], repairs)
+            return
+        for position in range(start, stop):
+            rendered = _clean(work, position, repairs, misplaced) if checked else work.rendered[position]
+            if rendered is not None:
+                yield rendered
+
+    return emit
+
+
+def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[Address]) -> Any:
+    """Render one message without misplaced results, lone surrogates and (where refused) blank text; None if empty."""
+    message, faults = work.history.messages[position], work.history.faults
+    removed = frozenset(address.part for address in misplaced if address.position == position)
+    for part in removed & {address.part for address in faults.orphans if address.position == position}:
+        repairs.append(Repair("orphan_result", position, f"{_id_of(message.parts[part])} answers no call; left out"))
+    blanks = _blanks(message) if position in faults.blanks else frozenset()
+    if not removed and not blanks and position not in faults.surrogates:
+        return work.rendered[position]
+    if len(removed) == len(message.parts):
+        return None
+    contents = work.overlays[-1].changes(position)
+    if position in faults.surrogates:
+        repairs.append(Repair("surrogate", position, "lone surrogates replaced with U+FFFD"))
+        contents = _without_surrogates(message, contents)
+    if blanks:
+        repairs.append(Repair("blank_text", position, "blank text left out"))
+        if len(blanks | removed) == len(message.parts):
+            keep = min(blanks)
+            blanks, contents = blanks - {keep}, {**contents, keep: (Text(BLANK),)}
+    return work.dialect.patch(message, Patch(contents=contents, removed=removed | blanks))
+
+
+def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]:
+    """Render the results of a sick step: all of them, in the order of the calls, then what stood beside them."""
+    results: list[Part] = []
+    for (_, call), address in zip(step.calls, step.results, strict=True):
+        if address is None:
+            repairs.append(Repair("dangling_call", step.start, f"call {call.id or call.name!r} has no result"))
+            results.append(ToolResult(call.id, (Text(OUTCOME_UNKNOWN),), "error"))
+            continue
+        if address in work.history.faults.late:
+            repairs.append(Repair("late_result", address.position, f"result of {call.id!r} moved to its call"))
+        results.append(work.current(address))
+    if step.index in work.history.faults.split:
+        repairs.append(Repair("split_batch", step.start, "results of one batch put into one message"))
+    beside = [
+        part
+        for position in range(step.start + 1, step.stop)
+        for part in work.history.messages[position].parts
+        if not isinstance(part, ToolResult)
+    ]
+    yield from work.dialect.build(Message("tool", "observation", (*results, *beside), None))
+
+
+def _inserted_message(insert: Insert) -> Message:
+    return Message(insert.role, insert.kind, (Text(insert.text),), None)
+
+
+def _blanks(message: Message) -> frozenset[int]:
+    return frozenset(
+        index for index, part in enumerate(message.parts) if isinstance(part, Text) and not part.text.strip()
+    )
+
+
+def _without_surrogates(message: Message, contents: Mapping[int, tuple[Content, ...]]) -> dict[int, tuple[Content, ...]]:
+    cleaned = dict(contents)
+    for index, part in enumerate(message.parts):
+        if isinstance(part, Text | ToolResult):
+            found = contents.get(index, part.content if isinstance(part, ToolResult) else (part,))
+            cleaned[index] = _scrubbed(found)
+    return cleaned
+
+
+def _scrubbed(content: tuple[Content, ...]) -> tuple[Content, ...]:
+    """Replace lone surrogates; two halves that stand together become their character."""
+    return tuple(
+        replace(part, text=part.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        if isinstance(part, Text) and has_surrogates(part.text)
+        else part
+        for part in content
+    )
+
+
+def _id_of(part: Part) -> str:
+    return repr(part.call_id) if isinstance(part, ToolResult) and part.call_id else "a result without an id"

@@ -1,0 +1,1 @@
+"""What plugs Elision into the world: dialects, hosts, and the registration of the built-ins."""

@@ -1,0 +1,57 @@
+"""Registers what ships with Elision, through the same hooks as a stranger's plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+
+from elision import Dialect, Processor, hookimpl
+
+
+@hookimpl
+def elision_processors() -> list[type[Processor]]:
+    """Offer the built-in processors."""
+    from elision.processors.cache_control import CacheControl
+    from elision.processors.call import Call
+    from elision.processors.closed_window import ClosedWindow
+    from elision.processors.default import Default
+    from elision.processors.image_parsing import ImageParsing
+    from elision.processors.last_n_observations import LastNObservations
+    from elision.processors.remove_regex import RemoveRegex
+    from elision.processors.tag_tool_call_observations import TagToolCallObservations
+
+    return [
+        CacheControl,
+        Call,
+        ClosedWindow,
+        Default,
+        ImageParsing,
+        LastNObservations,
+        RemoveRegex,
+        TagToolCallObservations,
+    ]
+
+
+@hookimpl
+def elision_dialects() -> list[Dialect]:
+    """Offer the built-in dialects; the first wins where two fit equally well."""
+    from elision.plugins.dialects.openai import OpenAI
+
+    return [OpenAI()]
+
+
+@hookimpl
+def elision_templates() -> Mapping[str, str]:
+    """Offer the placeholder templates in ``templates/placeholders``."""
+    folder = files("elision.templates").joinpath("placeholders")
+    return {
+        entry.name.removesuffix(".j2"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".j2")
+    }
+
+
+@hookimpl
+def elision_hosts() -> Mapping[str, str]:
+    """Offer the built-in hosts."""
+    return {"sweagent": "elision.plugins.hosts.sweagent", "miniswe": "elision.plugins.hosts.miniswe"}

@@ -1,0 +1,1 @@
+"""Wire and file shapes, one a file."""

@@ -1,0 +1,307 @@
+"""OpenAI chat completions, as OpenAI, DeepSeek, vLLM and others speak it and as litellm passes it on.
+
+Shapes: a list of messages, or a request with ``messages``, ``tools`` and ``model``.  Content may be a string, ``null``
+or a list of parts; ``reasoning_content``, ``thinking_blocks``, ``provider_specific_fields`` and keys that nobody knows
+are carried.  Messages may be mappings or litellm ``Message`` objects.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from elision.dialect import Dialect, Patch
+from elision.history import (
+    Content,
+    History,
+    Image,
+    Kind,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_OWN_KEYS = frozenset({"tool_calls", "tool_call_id", "function_call", "reasoning_content", "thinking_blocks"})
+
+
+class OpenAI(Dialect):
+    """Chat completions."""
+
+    name: ClassVar[str] = "openai"
+
+    def recognises(self, messages: Sequence[Any], document: Any) -> int:
+        """Any list of messages with known roles fits; calls, results and reasoning are marks of its own."""
+        score = 1
+        for raw in messages:
+            fields = as_mapping(raw)
+            if fields is None or fields.get("role") not in _ROLES:
+                return 0
+            if score == 1 and (not _OWN_KEYS.isdisjoint(fields) or fields.get("role") in {"tool", "developer"}):
+                score = 2
+        return score
+
+    def parse(self, raw: Any, history: History) -> Message:
+        """Read one message."""
+        fields = as_mapping(raw) or {}
+        role = _ROLES.get(str(fields.get("role")), "user")
+        content = fields.get("content")
+        marks = count_marks(fields)
+        if role == "tool":
+            result = ToolResult(text_or_empty(fields.get("tool_call_id")), parse_content(content), raw=raw)
+            return Message(role, "observation", (result,), raw, marks)
+        parts: list[Part] = [*thinking_of(fields), *parse_content(content), *calls_of(fields)]
+        return Message(role, kind_of(role, history), tuple(parts), raw, marks)
+
+    def patch(self, message: Message, patch: Patch) -> Any:
+        """Return a copy of the message with other content or another cache breakpoint."""
+        fields = as_mapping(message.raw) or {}
+        before = fields.get("content")
+        content = patched_content(message, patch, before)
+        changes: dict[str, Any] = {} if content is before else {"content": content}
+        if patch.mark is not None:
+            changes |= marked(content, fields, on=patch.mark, on_item=message.role == "tool")
+        return with_fields(message.raw, changes)
+
+    def build(self, message: Message) -> list[Any]:
+        """Make chat messages: a tool message for each result, and one message for the rest."""
+        built: list[Any] = [_tool_message(part) for part in message.parts if isinstance(part, ToolResult)]
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not built:
+            role = "user" if message.role == "tool" else message.role
+            built.append(_plain_message(role, rest))
+        return built
+
+
+def as_mapping(raw: Any) -> Mapping[str, Any] | None:
+    """Return a message as a mapping: itself, or the dump of a litellm or pydantic object."""
+    if isinstance(raw, Mapping):
+        return raw
+    dump = getattr(raw, "model_dump", None)
+    dumped = dump() if callable(dump) else None
+    return dumped if isinstance(dumped, Mapping) else None
+
+
+def with_fields(raw: Any, changes: Mapping[str, Any]) -> Any:
+    """Return a shallow copy of ``raw`` with other fields; ``None`` for a mark takes the key away."""
+    if not changes:
+        return raw
+    if not isinstance(raw, Mapping):
+        return raw.model_copy(update=dict(changes))
+    copy = {**raw, **changes}
+    if "cache_control" in copy and copy["cache_control"] is None:
+        del copy["cache_control"]
+    return copy
+
+
+def kind_of(role: Role, history: History) -> Kind:
+    """Say what a message is: the first of the user's is the task."""
+    if role == "user":
+        return "task" if history.task is None else "user"
+    return "action" if role == "assistant" else "system"
+
+
+def text_or_empty(value: Any) -> str:
+    """Return ``value`` if it is a string, else the empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def parse_content(content: Any) -> tuple[Content, ...]:
+    """Read string or list content."""
+    if isinstance(content, str):
+        return (Text(content),)
+    if not isinstance(content, list):
+        return () if content is None else (Opaque(type(content).__name__, content),)
+    return tuple(_content_part(item) for item in content)
+
+
+def encode_content(content: tuple[Content, ...], before: Any) -> Any:
+    """Write content back, as the very object ``before`` where nothing differs."""
+    if isinstance(before, str) and content == (Text(before),):
+        return before
+    if len(content) == 1 and isinstance(content[0], Text) and content[0].raw is None:
+        return content[0].text
+    encoded = [_encode_part(part) for part in content]
+    same = isinstance(before, list) and len(before) == len(encoded)
+    return before if same and all(old is new for old, new in zip(before, encoded, strict=True)) else encoded
+
+
+def patched_content(message: Message, patch: Patch, before: Any) -> Any:
+    """Return the message's content with the patch applied."""
+    if not patch.contents and not patch.removed:
+        return before
+    new: list[Content] = []
+    for index, part in enumerate(message.parts):
+        if index in patch.removed:
+            continue
+        if index in patch.contents:
+            new.extend(patch.contents[index])
+        elif isinstance(part, ToolResult):
+            new.extend(part.content)
+        elif isinstance(part, Text | Image | Opaque):
+            new.append(part)
+    return before if before is None and not new else encode_content(tuple(new), before)
+
+
+def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
+    """Yield the calls of an assistant message, the legacy ``function_call`` included."""
+    calls = fields.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        entry = as_mapping(call) or {}
+        function = as_mapping(entry.get("function")) or as_mapping(entry.get("custom")) or {}
+        arguments = function.get("arguments", function.get("input"))
+        yield ToolCall(text_or_empty(entry.get("id")), text_or_empty(function.get("name")), loads(arguments), call)
+    legacy = as_mapping(fields.get("function_call"))
+    if legacy:
+        yield ToolCall("", text_or_empty(legacy.get("name")), loads(legacy.get("arguments")), legacy)
+
+
+def loads(arguments: Any) -> Mapping[str, Any] | str:
+    """Return a call's arguments as a mapping, or as text where they are none."""
+    if isinstance(arguments, Mapping):
+        return arguments
+    if not isinstance(arguments, str):
+        return ""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def thinking_of(fields: Mapping[str, Any]) -> Iterable[Thinking]:
+    """Yield the reasoning that the message carries."""
+    reasoning = fields.get("reasoning_content")
+    if isinstance(reasoning, str) and reasoning:
+        yield Thinking(reasoning)
+        return
+    blocks = fields.get("thinking_blocks")
+    for block in blocks if isinstance(blocks, list) else ():
+        entry = as_mapping(block) or {}
+        yield Thinking(text_or_empty(entry.get("thinking")), block)
+
+
+def count_marks(fields: Mapping[str, Any]) -> int:
+    """Count the cache breakpoints set in a message."""
+    content = fields.get("content")
+    inside = sum("cache_control" in item for item in content if isinstance(item, Mapping)) if isinstance(content, list) else 0
+    return inside + ("cache_control" in fields)
+
+
+def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) -> dict[str, Any]:
+    """Return the fields that set one breakpoint at the end of a message, or take all away.
+
+    Tool messages carry it beside their content (``on_item``): litellm moves it onto the provider's result block.
+    """
+    changes: dict[str, Any] = {}
+    cleared = _unmarked(content)
+    if on and not on_item:
+        items = [{"type": "text", "text": cleared}] if isinstance(cleared, str) and cleared.strip() else cleared
+        if isinstance(items, list) and (last := _last_markable(items)) is not None:
+            cleared = [*items[:last], {**items[last], "cache_control": dict(EPHEMERAL)}, *items[last + 1 :]]
+    if on and on_item:
+        changes["cache_control"] = dict(EPHEMERAL)
+    elif "cache_control" in fields:
+        changes["cache_control"] = None
+    if cleared is not content or content is not fields.get("content"):
+        changes["content"] = cleared
+    return changes
+
+
+def _unmarked(content: Any) -> Any:
+    if not isinstance(content, list) or not any(isinstance(i, Mapping) and "cache_control" in i for i in content):
+        return content
+    return [
+        {key: value for key, value in item.items() if key != "cache_control"}
+        if isinstance(item, Mapping) and "cache_control" in item
+        else item
+        for item in content
+    ]
+
+
+def _last_markable(items: list[Any]) -> int | None:
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
+        if isinstance(item, Mapping) and (item.get("type") != "text" or str(item.get("text", "")).strip()):
+            return index
+    return None
+
+
+def _content_part(item: Any) -> Content:
+    if isinstance(item, Mapping):
+        kind = item.get("type")
+        if kind == "text" and isinstance(item.get("text"), str):
+            return Text(item["text"], item)
+        if kind == "image_url":
+            source = item.get("image_url")
+            url = source.get("url") if isinstance(source, Mapping) else source
+            if isinstance(url, str):
+                return Image(url, item)
+        return Opaque(str(kind), item)
+    return Text(item, item) if isinstance(item, str) else Opaque(type(item).__name__, item)
+
+
+def _encode_part(part: Content) -> Any:
+    match part:
+        case Text(text=text, raw=Mapping() as raw):
+            if raw.get("type") == "text":
+                return raw if raw.get("text") == text else {**raw, "text": text}
+            return {"type": "text", "text": text}
+        case Text(text=text, raw=str()):
+            return text
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Image(url=url, raw=raw):
+            return raw if _is_image(raw) else {"type": "image_url", "image_url": {"url": url}}
+        case Opaque(raw=raw):
+            return raw
+
+
+def _is_image(raw: Any) -> bool:
+    return isinstance(raw, Mapping) and raw.get("type") == "image_url"
+
+
+def _tool_message(part: ToolResult) -> Any:
+    fields = as_mapping(part.raw)
+    if fields is not None and fields.get("role") in {"tool", "function"}:
+        before = fields.get("content")
+        content = encode_content(part.content, before)
+        return part.raw if content is before else with_fields(part.raw, {"content": content})
+    return {"role": "tool", "tool_call_id": part.call_id, "content": encode_content(part.content, None)}
+
+
+def _plain_message(role: Role, parts: Sequence[Part]) -> dict[str, Any]:
+    content = tuple(part for part in parts if isinstance(part, Text | Image))
+    message: dict[str, Any] = {"role": role, "content": _simplest(content)}
+    thoughts = "\n".join(part.text for part in parts if isinstance(part, Thinking))
+    if thoughts:
+        message["reasoning_content"] = thoughts
+    calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def _simplest(content: tuple[Content, ...]) -> Any:
+    if len(content) == 1 and isinstance(content[0], Text):
+        return content[0].text
+    return [_encode_part(part) for part in content] or None
+
+
+def _call(part: ToolCall) -> dict[str, Any]:
+    arguments = part.arguments if isinstance(part.arguments, str) else json.dumps(dict(part.arguments))
+    return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}

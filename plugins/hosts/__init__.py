@@ -1,0 +1,1 @@
+"""Frameworks that Elision is plugged into, one a file."""

@@ -1,0 +1,1 @@
+"""History processors that ship with Elision, one a file."""

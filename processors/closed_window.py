@@ -1,0 +1,95 @@
+"""``closed_window``: outdate all but the last window that shows a file."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from elision import Address, Content, Edit, Operation, PartView, Processor, Role, Stage, Text, View
+
+_HEADER = re.compile(r"\[File:[ \t]+(.*)[ \t]+\(\d+[ \t]+lines total\)\]")
+_NUMBERED = re.compile(r"\d+:")
+
+
+class ClosedWindow(Processor):
+    """Replace the lines of every window that shows a file which a later window shows again.
+
+    Cost: rewrites the cached prefix from the outdated window, whenever a file is shown again.
+
+    ```yaml
+    history_processors:
+      - type: closed_window
+    ```
+
+    A window begins with a line ``[File: path (N lines total)]`` and holds numbered lines (``12:code``), as SWE-agent's
+    windowed tools print them.  Shape: the numbered lines become ``Outdated window with N lines omitted...``; everything
+    else in the message stays.  Never touches messages without such a header, the last window of a file,
+    demonstrations, system and assistant messages.  Source: SWE-agent's processor of the same name
+    (docs/compatibility.md lists where it differs).
+    """
+
+    stage: ClassVar[Stage] = "history"
+    operation: ClassVar[Operation] = "supersede"
+    touches: ClassVar[frozenset[Role]] = frozenset({"user"})
+    cost: ClassVar[str] = "rewrites the cached prefix when a file is shown again"
+
+    type: Literal["closed_window"] = "closed_window"
+
+    def plan(self, view: View) -> Iterator[Edit]:
+        """Propose to outdate the earlier windows of the files that have just been shown."""
+        index = view.index(_files)
+        shown = {key for address in index.entered for key in index.keys_of.get(address, ())}
+        outdated: dict[Address, set[str]] = {}
+        for file in sorted(map(str, shown)):
+            for address in sorted(index.by_key[file])[:-1]:
+                outdated.setdefault(address, set()).add(file)
+        for address, files in outdated.items():
+            part = view.part(address)
+            yield part.replace([_closed(piece, files) for piece in part.content], reason="shown again later")
+
+
+def _files(part: PartView) -> list[str]:
+    if part.role not in {"user", "tool"} or part.demo:
+        return []
+    return [file for piece in part.content if isinstance(piece, Text) for file, _, _ in _windows(piece.text)]
+
+
+def _windows(text: str) -> list[tuple[str, int, int]]:
+    """Return each file shown in ``text``, with the range of lines that its window spans; headers bound windows."""
+    headers = list(_HEADER.finditer(text))
+    if not headers:
+        return []
+    found = []
+    for header, following in zip(headers, [*headers[1:], None], strict=True):
+        start = header.end()
+        end = following.start() if following else len(text)
+        if any(_NUMBERED.match(line) for line in text[start:end].splitlines()):
+            found.append((posixpath.normpath(header.group(1)), start, end))
+    return found
+
+
+def _closed(piece: Content, files: set[str]) -> Content:
+    if not isinstance(piece, Text):
+        return piece
+    text = piece.text
+    for file, start, end in reversed(_windows(text)):
+        if file in files:
+            text = text[:start] + _outdated(text[start:end]) + text[end:]
+    return Text(text, piece.raw)
+
+
+def _outdated(window: str) -> str:
+    """Put one line in place of each run of numbered lines."""
+    kept: list[str] = []
+    run = 0
+    for line in [*window.splitlines(keepends=True), ""]:
+        if _NUMBERED.match(line):
+            run += 1
+            continue
+        if run:
+            kept.append(f"Outdated window with {run} lines omitted...\n")
+            run = 0
+        kept.append(line)
+    return "".join(kept)

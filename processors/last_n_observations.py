@@ -1,0 +1,61 @@
+"""``last_n_observations``: elide all but the last n observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from elision import Edit, Observation, Operation, Processor, Stage, View
+
+
+class LastNObservations(Processor):
+    """Elide all but the last ``n`` observations; tagged ones are always kept or always removed.
+
+    Cost: rewrites the cached prefix from the oldest newly elided observation, every ``polling`` observations.
+
+    ```yaml
+    history_processors:
+      - type: last_n_observations
+        n: 5
+        polling: 10
+    ```
+
+    The task counts as the first observation, as in SWE-agent, and is never elided.  Once the history is long enough,
+    ``n`` to ``n + polling - 1`` observations are kept.  Shape: an elided result becomes the one line ``Old environment
+    output: (N lines omitted)``.  Never touches the results of the newest step (unless tagged, in a SWE-agent config),
+    the calls, or anybody's text.  Source: SWE-agent's processor of the same name; docs/compatibility.md lists where
+    it differs.
+    """
+
+    stage: ClassVar[Stage] = "history"
+    operation: ClassVar[Operation] = "clear"
+    after: ClassVar[tuple[str, ...]] = ("tag_tool_call_observations",)
+    order_reason: ClassVar[str] = "it reads the tags"
+    cost: ClassVar[str] = "rewrites the cached prefix every `polling` observations"
+
+    type: Literal["last_n_observations"] = "last_n_observations"
+    n: int = Field(gt=0)
+    """Observations to keep, the task included."""
+    polling: int = Field(default=1, gt=0)
+    """Observations between two rounds of eliding."""
+    always_remove_output_for_tags: frozenset[str] = frozenset({"remove_output"})
+    """Observations with one of these tags are elided even if they are among the last."""
+    always_keep_output_for_tags: frozenset[str] = frozenset({"keep_output"})
+    """Observations with one of these tags are never elided; this wins over removal."""
+
+    def plan(self, view: View) -> Iterator[Edit]:
+        """Propose placeholders for the observations that have become old, and for those tagged for removal."""
+        for observation in view.newly_arrived():
+            if observation.tags & self.always_remove_output_for_tags and self._may_go(observation):
+                yield observation.elide(reason="tagged for removal")
+        first = 0 if view.has_task else 1
+        count = view.observation_count + (1 - first)
+        kept = count - max(0, count // self.polling * self.polling - self.n)
+        for observation in view.older_observations(keep_last=kept):
+            if observation.ordinal >= first and self._may_go(observation):
+                yield observation.elide(reason=f"older than the last {self.n} observations")
+
+    def _may_go(self, observation: Observation) -> bool:
+        return not observation.tags & self.always_keep_output_for_tags

@@ -1,0 +1,107 @@
+"""``remove_regex``: remove what matches a pattern from every message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import regex
+from pydantic import field_validator
+
+from elision import Content, Edit, Operation, PartView, Processor, Role, Stage, Text, View
+
+TIMEOUT_SECONDS = 1.0
+"""Longest time that one pattern may run on one text; a pattern that needs more is reported and changes nothing."""
+
+REMOVED = "(removed)"
+"""Stands where a pattern would have left a message without text."""
+
+
+class RemoveRegex(Processor):
+    r"""Remove what matches one of the patterns from the text of every message.
+
+    Cost: none with ``keep_last: 0`` (each message is changed when it comes in); else rewrites the cached prefix
+    ``keep_last`` messages from the end, on every step.
+
+    ```yaml
+    history_processors:
+      - type: remove_regex
+        remove: ["<diff>.*?</diff>"]
+        keep_last: 0
+    ```
+
+    ``.`` matches line ends.  ``.*`` is greedy: the default removes everything from the first ``<diff>`` to the last
+    ``</diff>`` of a text, as in SWE-agent.  Shape: the text without the matches; a message is never left empty, but
+    reads ``(removed)``.  Never touches thinking, tool arguments, images and placeholders.  Raises ``TimeoutError`` for
+    a pattern that runs for more than a second on one text (reported; nothing is changed).  Source: SWE-agent's
+    processor of the same name.
+    """
+
+    stage: ClassVar[Stage] = "history"
+    operation: ClassVar[Operation] = "truncate"
+    touches: ClassVar[frozenset[Role]] = frozenset({"system", "user", "assistant"})
+    cost: ClassVar[str] = "none with keep_last: 0, else rewrites the cached prefix on every step"
+
+    type: Literal["remove_regex"] = "remove_regex"
+    remove: tuple[str, ...] = ("<diff>.*</diff>",)
+    """Patterns to remove, one after the other."""
+    keep_last: int = 0
+    """Messages at the end that are left as they are."""
+
+    @field_validator("remove")
+    @classmethod
+    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                _compiled(pattern)
+            except regex.error as error:
+                raise ValueError(f"{pattern!r} is not a regular expression ({error}); correct it") from None
+        return patterns
+
+    @property
+    def runs_at(self) -> Stage:
+        """Entry where every message is changed at once, else history."""
+        return "entry" if self.keep_last <= 0 else "history"
+
+    def plan(self, view: View) -> Iterator[Edit]:
+        """Propose the texts without what matches."""
+        messages = view.messages if self.keep_last <= 0 else view.older_messages(keep_last=self.keep_last)
+        for message in messages:
+            for part in message.parts:
+                if not part.elided:
+                    yield from self._cut(part, again=view.compat is None)
+
+    def _cut(self, part: PartView, *, again: bool) -> Iterator[Edit]:
+        content = part.content
+        cut = tuple(self._without(piece, again=again) for piece in content)
+        if all(new is old for new, old in zip(cut, content, strict=True)):
+            return
+        kept = tuple(new for new, old in zip(cut, content, strict=True) if new is old or not _blank(new))
+        yield part.replace(kept or (_emptied(content),), reason="matches a pattern")
+
+    def _without(self, piece: Content, *, again: bool) -> Content:
+        if not isinstance(piece, Text):
+            return piece
+        text = self._once(piece.text)
+        # Cutting can bring a new match together; outside SWE-agent configs what is sent must stay as it is.
+        while again and text != (shorter := self._once(text)):
+            text = shorter
+        return piece if text == piece.text else Text(text, piece.raw)
+
+    def _once(self, text: str) -> str:
+        for pattern in self.remove:
+            text = _compiled(pattern).sub("", text, timeout=TIMEOUT_SECONDS)
+        return text
+
+
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern, regex.DOTALL)
+
+
+def _blank(piece: Content) -> bool:
+    return isinstance(piece, Text) and not piece.text.strip()
+
+
+def _emptied(content: tuple[Content, ...]) -> Text:
+    first = next((piece for piece in content if isinstance(piece, Text)), None)
+    return Text(REMOVED, first.raw if first else None)

@@ -1,0 +1,1 @@
+"""Jinja2 templates; read through importlib.resources only."""
