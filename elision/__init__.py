@@ -31,10 +31,13 @@ if TYPE_CHECKING:
         Wire,
     )
     from elision.hookspecs import hookimpl
+    from elision.moment import KeyIndex, Moment
+    from elision.parts import MessageView, Observation, PartView, StepView
     from elision.processor import Processor, Stage
+    from elision.registry import processor_types
     from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
     from elision.session import ElisionWarning, Session
-    from elision.view import KeyIndex, MessageView, Moment, Observation, PartView, StepView, View
+    from elision.view import View
 
 __version__ = "0.1.0"
 
@@ -62,9 +65,12 @@ _HOMES = {
     ),
     "elision.hookspecs": ("hookimpl",),
     "elision.processor": ("Processor", "Stage"),
+    "elision.registry": ("processor_types",),
     "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
     "elision.session": ("ElisionWarning", "Session"),
-    "elision.view": ("KeyIndex", "MessageView", "Moment", "Observation", "PartView", "StepView", "View"),
+    "elision.moment": ("KeyIndex", "Moment"),
+    "elision.parts": ("MessageView", "Observation", "PartView", "StepView"),
+    "elision.view": ("View",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -81,7 +87,57 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME_OF})
 
 
-__all__ = [  # noqa: PLE0604 (the names are in _HOMES; a test checks that they agree)
+__all__ = [
+    "Address",
+    "AppliedEdit",
+    "CacheBreakpoint",
+    "Chain",
+    "ConfigError",
+    "Content",
+    "Dialect",
+    "Drop",
+    "Edit",
+    "ElisionError",
+    "ElisionWarning",
+    "Failure",
+    "History",
+    "Image",
+    "InputError",
+    "Insert",
+    "KeyIndex",
+    "Kind",
+    "Message",
+    "MessageView",
+    "Moment",
+    "Observation",
+    "Opaque",
+    "Operation",
+    "Part",
+    "PartView",
+    "Patch",
+    "Pending",
+    "PluginError",
+    "Problem",
+    "Processor",
+    "ProcessorError",
+    "Refusal",
+    "Replace",
+    "Role",
+    "SentView",
+    "Session",
+    "Stage",
+    "StepView",
+    "Tag",
+    "Text",
+    "Thinking",
+    "Tokens",
+    "ToolCall",
+    "ToolResult",
+    "View",
+    "Wire",
     "__version__",
-    *sorted(_HOME_OF),
+    "hookimpl",
+    "load",
+    "loads",
+    "processor_types",
 ]

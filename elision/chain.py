@@ -6,9 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from elision.errors import ConfigError, Problem
 from elision.processor import Processor
 from elision.report import SentView
 from elision.session import Session
+
+
+class PrepareError(ConfigError, ValueError):
+    """Processors that cannot be prepared: ``failures`` has the index of each and what is wrong."""
+
+    def __init__(self, failures: Sequence[tuple[int, str]]) -> None:
+        self.failures = tuple(failures)
+        super().__init__(Problem("chain", 0, 0, f"processors[{index}]", told) for index, told in failures)
 
 
 @dataclass(frozen=True)
@@ -28,8 +37,9 @@ class Chain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processors", tuple(self.processors))
-        for processor in self.processors:
-            processor.prepare()
+        failures = [(index, told) for index, each in enumerate(self.processors) if (told := _unprepared(each))]
+        if failures:
+            raise PrepareError(failures)
 
     def process(
         self,
@@ -50,6 +60,16 @@ class Chain:
     def session(self, id: str = "") -> Session:  # noqa: A002 (the field's word)
         """Return a session for one run of an agent."""
         return Session(self, id)
+
+
+def _unprepared(processor: Processor) -> str:
+    try:
+        processor.prepare()
+    except ValueError as error:
+        return str(error) or "it cannot be prepared"
+    except Exception as error:  # noqa: BLE001 (code of the user's own may raise anything when it is imported)
+        return f"{processor.type_name} cannot be prepared ({type(error).__name__}: {error}); mend what it needs"
+    return ""
 
 
 def in_order(processors: Iterable[Processor]) -> list[tuple[int, str]]:

@@ -45,7 +45,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def parse(self, raw: Any, history: History) -> Message:
-        """Read one message; ``history`` holds those before it.  What is not understood becomes an opaque part."""
+        """Read one message; ``history`` holds those before it.  What is not understood becomes an opaque part.
+
+        Calls, results and pieces of content carry the host's own object as their ``raw``.  A call that is read from
+        text has none: no wire demands its result.
+        """
 
     @abstractmethod
     def patch(self, message: Message, patch: Patch) -> Any:

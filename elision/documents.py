@@ -61,10 +61,16 @@ def parse_document(data: bytes, where: str) -> Document:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         whole = error
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: not JSON ({_reason(whole)}); give a history as JSON or JSON Lines") from None
+    # Not splitlines(): a JSON text may hold other line breaks inside its strings.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    values: list[Any] = []
+    for number, line in lines:
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            reason = f"line {number}: {_reason(error, located=False)}" if values else _reason(whole)
+            raise InputError(f"{where}: not JSON ({reason}); give a history as JSON or JSON Lines") from None
+    return values
 
 
 def runs_in(document: Document, where: str = "input") -> list[Run]:
@@ -80,7 +86,10 @@ def runs_in(document: Document, where: str = "input") -> list[Run]:
 
 def _find(document: Document) -> Iterator[Run]:
     if isinstance(document, Mapping):
-        yield from _in_mapping(document)
+        if _is_message(document) and "content" in document:
+            yield Run([document])
+        else:
+            yield from _in_mapping(document.get("request", document))
     elif isinstance(document, list) and document:
         if all(_is_message(item) for item in document):
             yield Run(document)
@@ -119,7 +128,7 @@ def _merged(runs: list[Run]) -> list[Run]:
     return kept
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, *, located: bool = True) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"line {error.lineno}, column {error.colno}: {error.msg}"
+        return f"line {error.lineno}, column {error.colno}: {error.msg}" if located else error.msg
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -17,6 +17,9 @@ SHRINKING: frozenset[str] = frozenset(
 )
 """Operations whose edits never leave more text than they found."""
 
+CLEARING: frozenset[str] = frozenset({"clear", "supersede", "drop", "summarize"})
+"""Operations that start one step before the newest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replace:

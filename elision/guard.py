@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 import regex
 
-from elision.edits import SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
-from elision.history import Address, Content, History, Text, ToolResult, has_surrogates, plain
+from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
+from elision.history import Address, Content, History, Image, Opaque, Text, ToolResult, has_surrogates, plain
+from elision.moment import Request
 from elision.overlay import Overlay, content_at
 from elision.processor import Processor, Stage
-from elision.view import Request, is_open
 
 MAX_CACHE_BREAKPOINTS = 4
 """Anthropic's limit, counted over tools, system and messages (platform.claude.com, prompt caching, 2026-11)."""
@@ -68,27 +68,36 @@ def first_refusal(case: Case) -> tuple[Rule, Why] | None:
 
 
 def _within_reach(case: Case) -> Why | None:
-    """An edit points at something that exists in the view, and an entry processor keeps to what has just come in."""
+    """An edit points at something that is in the view, and an entry processor keeps to what has just come in."""
     match case.edit:
         case Replace(address=address) | Tag(address=address):
-            position = address.position
-            if not (0 <= position < case.stop and 0 <= address.part < len(case.history.messages[position].parts)):
-                return Why("there is no such part in the view")
-            if not isinstance(case.history.messages[position].parts[address.part], Text | ToolResult):
-                return Why("only text and tool results can be edited")
-            if isinstance(case.edit, Tag) and address not in case.history.paired:
-                return Why("only observations have tags")
+            position, why = address.position, _part_exists(case, address)
         case CacheBreakpoint(position=position) | Insert(position=position) | Remove(position=position):
-            if not 0 <= position < case.stop:
-                return Why("there is no such message in the view")
-            if isinstance(case.edit, CacheBreakpoint) and case.stage != "request":
-                return Why("cache breakpoints are set for each request, by a processor of the stage 'request'")
+            why = None if 0 <= position < case.stop else Why("there is no such message in the view")
         case Drop(step=step):
-            if not 0 <= step <= case.newest_step:
-                return Why("there is no such step in the view")
-            position = case.history.steps[step].start
-    if case.stage == "entry" and not case.window[0] <= position < case.window[1]:
+            known = 0 <= step <= case.newest_step
+            position = case.history.steps[step].start if known else -1
+            why = None if known else Why("there is no such step in the view")
+    if why is None and case.stage == "entry" and not case.window[0] <= position < case.window[1]:
         return Why("an entry processor edits only the step that has just come in")
+    return why
+
+
+def _part_exists(case: Case, address: Address) -> Why | None:
+    messages = case.history.messages
+    if not 0 <= address.position < case.stop or not 0 <= address.part < len(messages[address.position].parts):
+        return Why("there is no such part in the view")
+    if not isinstance(messages[address.position].parts[address.part], Text | ToolResult):
+        return Why("only text and tool results can be edited")
+    return None
+
+
+def _fits_stage(case: Case) -> Why | None:
+    """Tags belong to observations, cache breakpoints to requests."""
+    if isinstance(case.edit, Tag) and case.edit.address not in case.history.paired:
+        return Why("only observations have tags")
+    if isinstance(case.edit, CacheBreakpoint) and case.stage != "request":
+        return Why("cache breakpoints are set for each request, by a processor of the stage 'request'")
     return None
 
 
@@ -115,17 +124,22 @@ def _step_is_atomic(case: Case) -> Why | None:
 
 
 def _newest_step_stays(case: Case) -> Why | None:
-    """Rule 2: a step with an open call, and the newest step, are left alone (entry and request edit its results)."""
+    """Rule 2: a step with an open call, and the newest step, are left alone.
+
+    Entry and request processors may change results there, but not clear them.
+    """
     match case.edit:
         case Drop(step=index):
-            if is_open(case.history.steps[index], case.stop):
+            if case.history.steps[index].open_at(case.stop):
                 return Why("pending: a call of this step has no result yet", lasting=False)
             if index == case.newest_step:
                 return Why("the newest step is not dropped: the model has not answered it", lasting=False)
         case Replace(address=address) if (paired := case.history.paired.get(address)) and paired.step >= 0:
-            if case.stage == "history" and is_open(case.history.steps[paired.step], case.stop):
+            if case.stage != "history" and case.processor.operation not in CLEARING:
+                return None
+            if case.history.steps[paired.step].open_at(case.stop):
                 return Why("pending: a call of this step has no result yet", lasting=False)
-            if case.stage == "history" and paired.step == case.newest_step and not case.sweagent:
+            if paired.step == case.newest_step and not case.sweagent:
                 return Why("the newest step is not edited here: the model has not read it", lasting=False)
         case _:
             pass
@@ -172,7 +186,7 @@ def _clean_text(case: Case) -> Why | None:
         case Replace(address=address, content=content):
             texts = [part.text for part in content if isinstance(part, Text)]
             found = _found(case, address)
-            if (found and not content) or _blanks(content) > _blanks(found):
+            if (found and not content and _alone(case, address)) or _blanks(content) > _blanks(found):
                 return Why("it would leave a blank text")
             if any(has_surrogates(text) for text in texts if not text.isascii()):
                 return Why("the new text holds a lone surrogate")
@@ -187,6 +201,7 @@ def _clean_text(case: Case) -> Why | None:
 
 RULES: tuple[Rule, ...] = (
     Rule(0, "within_reach", _within_reach),
+    Rule(0, "fits_stage", _fits_stage),
     Rule(8, "elided_stays", _elided_stays),
     Rule(1, "step_is_atomic", _step_is_atomic),
     Rule(2, "newest_step_stays", _newest_step_stays),
@@ -198,6 +213,18 @@ RULES: tuple[Rule, ...] = (
 
 def _found(case: Case, address: Address) -> tuple[Content, ...]:
     return content_at(case.history, case.overlay, address, case.index)
+
+
+def _alone(case: Case, address: Address) -> bool:
+    """Whether nothing else of the message's content is sent beside the part at ``address``."""
+    parts = case.history.messages[address.position].parts
+    if isinstance(parts[address.part], ToolResult):
+        return True
+    beside = [(Address(address.position, index), part) for index, part in enumerate(parts) if index != address.part]
+    return not any(
+        isinstance(part, Image | Opaque) or (isinstance(part, Text) and plain(_found(case, other)).strip())
+        for other, part in beside
+    )
 
 
 def _blanks(content: tuple[Content, ...]) -> int:

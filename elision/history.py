@@ -113,6 +113,10 @@ class Step:
         """Whether a call still lacks its result."""
         return None in self.results
 
+    def open_at(self, stop: int) -> bool:
+        """Whether a call had no result yet when the history was ``stop`` messages long."""
+        return any(address is None or address.position >= stop for address in self.results)
+
 
 @dataclass(frozen=True, slots=True)
 class Paired:
@@ -140,6 +144,7 @@ class Wire:
     checked: bool = True
     results_in_one_message: bool = False
     refuses_blank_text: bool = False
+    system_beside: bool = False
 
 
 @dataclass(slots=True)
@@ -272,7 +277,7 @@ class History:
     def _claim_from_abort(self, address: Address, result: ToolResult) -> tuple[Step, int] | None:
         """Let a second result for one call stand when the first only says that the call was aborted."""
         step = self.steps[-1] if self.steps else None
-        if step is None or step.stop != address.position:
+        if step is None or address.position not in {step.stop - 1, step.stop}:
             return None
         for index, (_, call) in enumerate(step.calls):
             first = step.results[index]
@@ -304,15 +309,14 @@ def _is_abort_note(message: Message, address: Address) -> bool:
 
 
 def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None:
-    """Pair a result with a call of its own step: by position first, by id second, the first free call last."""
-    filled = sum(address is not None for address in step.results)
-    for index in dict.fromkeys((filled, slot)):
-        if index < len(step.calls) and step.results[index] is None:
-            call = step.calls[index][1]
-            if call.id == result.call_id or not call.id or not result.call_id:
-                return step, index
-    for index, (_, call) in enumerate(step.calls):
-        if step.results[index] is None and call.id == result.call_id:
+    """Pair a result with a call of its own step: by position where the ids agree, by id, by position without ids."""
+    free = [index for index, address in enumerate(step.results) if address is None]
+    places = [index for index in (len(step.calls) - len(free), slot) if index in free]
+    for index in [*places, *free]:
+        if step.calls[index][1].id == result.call_id:
+            return step, index
+    for index in places:
+        if not step.calls[index][1].id or not result.call_id:
             return step, index
     return None
 

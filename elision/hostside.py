@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from elision.dialect import Dialect, Patch
@@ -36,6 +36,9 @@ class HostSide:
 
     def edits_between(self, overlay: Overlay, given: list[Any], returned: list[Any]) -> list[Edit]:
         """Read a list of messages that a function returned as edits of the list that it was given."""
+        for message in returned:
+            if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
+                raise TypeError(f"it returned {message!r:.80} among the messages, which is none")
         positions = [position for position, _ in self.sent(overlay)]
         pairs = _matched(given, returned)
         edits: list[Edit] = []

@@ -11,7 +11,7 @@ from elision.errors import ConfigError, Problem, nearest
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from elision.view import Observation
+    from elision.parts import Observation
 
 _SWEAGENT = re.compile(r"Old environment output: \(\d+ lines omitted\)(?: \(\d+ images omitted\))?")
 
@@ -38,7 +38,7 @@ def _environment() -> Any:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     # Placeholders are plain text for a model: HTML escaping would change what was said.
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)  # noqa: S701
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 
 
 @cache

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from elision.edits import Edit, Operation
 from elision.history import Role
-from elision.view import Moment, View
+from elision.moment import Moment
+from elision.view import View
 
 Stage = Literal["entry", "history", "request"]
 

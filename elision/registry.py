@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 from elision import hookspecs
-from elision.errors import PluginError
+from elision.errors import PluginError, nearest
 from elision.hookspecs import PROJECT
 
 if TYPE_CHECKING:
@@ -93,28 +93,46 @@ class Plugins:
         try:
             return name_of(item)
         except (AttributeError, TypeError) as error:
-            raise PluginError(f"plugin {plugin!r}: {hook} offers {item!r}, which has no name ({error}); mend it") from error
+            raise PluginError(
+                f"plugin {plugin!r}: {hook} offers {item!r}, which has no name ({error}); mend it"
+            ) from error
+
+    def tell(self, hook: str, **facts: Any) -> Iterator[str]:
+        """Tell every plugin that listens to ``hook``; yield what those that raised said, after naming them."""
+        for plugin, single in self._callers(hook):
+            try:
+                single(**facts)
+            except Exception as error:  # noqa: BLE001 (a listener may raise anything; the others are told all the same)
+                yield f"plugin {plugin!r}: {type(error).__name__}: {error}"
 
     def _answers(self, hook: str) -> Iterator[tuple[str, Any]]:
-        """Call one hook plugin by plugin, in the order of registration, so that each answer has a name."""
-        caller = getattr(self.hook, hook)
-        for implementation in caller.get_hookimpls():
-            others = {other.plugin for other in caller.get_hookimpls()} - {implementation.plugin}
-            single = self.manager.subset_hook_caller(hook, others)
+        for plugin, single in self._callers(hook):
             try:
                 for answer in single():
-                    yield implementation.plugin_name, answer
+                    yield plugin, answer
             except Exception as error:
                 raise PluginError(
-                    f"plugin {implementation.plugin_name!r}: {hook} failed ({type(error).__name__}: {error}); "
+                    f"plugin {plugin!r}: {hook} failed ({type(error).__name__}: {error}); "
                     "mend or uninstall it, or switch third-party plugins off with ELISION_PLUGINS="
                 ) from error
+
+    def _callers(self, hook: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """Yield one hook plugin by plugin, in the order of registration, so that each answer and error has a name."""
+        implementations = getattr(self.hook, hook).get_hookimpls()
+        for implementation in implementations:
+            others = {other.plugin for other in implementations} - {implementation.plugin}
+            yield implementation.plugin_name, self.manager.subset_hook_caller(hook, others)
 
 
 @cache
 def plugins() -> Plugins:
     """Return the plugins of this process, loaded on first use."""
     return load_plugins(entry_points(group=PROJECT), os.environ)
+
+
+def processor_types() -> Mapping[str, type[Processor]]:
+    """Return the processor classes that the loaded plugins offer, by ``type``."""
+    return plugins().processors()
 
 
 def load_plugins(points: Iterable[EntryPoint], environ: Mapping[str, str]) -> Plugins:
@@ -152,7 +170,13 @@ def _check(manager: pluggy.PluginManager) -> None:
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"{error}; hooks are listed in docs/plugins.md; correct its name or remove it") from error
+        callers = vars(manager.hook)
+        known = [name for name, caller in callers.items() if caller.has_spec()]
+        wrong = next(name for name in callers if name not in known)
+        raise PluginError(
+            f"plugin {manager.get_name(error.plugin)!r}: there is no hook {wrong!r}; "
+            f"{nearest(wrong, known, what='hooks')} (docs/plugins.md); correct its name or remove it"
+        ) from error
 
 
 def _type_of(processor: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from elision.dialect import Dialect, Patch
 from elision.edits import Insert
-from elision.history import Address, Content, History, Message, Part, Step, Text, ToolResult, has_surrogates
+from elision.history import Address, Content, History, Message, Part, Step, Text, Thinking, ToolResult, has_surrogates
 from elision.overlay import Overlay
 
 OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
@@ -77,7 +77,8 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
 def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int | None], Iterator[Any]]:
     faults, steps = work.history.faults, work.history.steps
     checked = work.dialect.wire.checked
-    sick = {step.index for step, _, _ in work.history.unanswered()} | set(faults.late.values()) | faults.split
+    dangling = {step.index for step, _, call in work.history.unanswered() if call.raw is not None}
+    sick = dangling | set(faults.late.values()) | faults.split
     misplaced = faults.orphans | set(faults.late)
 
     def emit(start: int, stop: int, step: int | None) -> Iterator[Any]:
@@ -97,8 +98,11 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
     """Render one message without misplaced results, lone surrogates and (where refused) blank text; None if empty."""
     message, faults = work.history.messages[position], work.history.faults
     removed = frozenset(address.part for address in misplaced if address.position == position)
-    for part in removed & {address.part for address in faults.orphans if address.position == position}:
-        repairs.append(Repair("orphan_result", position, f"{_id_of(message.parts[part])} answers no call; left out"))
+    repairs.extend(
+        Repair("orphan_result", position, f"{_id_of(message.parts[part])} answers no call; left out")
+        for part in sorted(removed)
+        if Address(position, part) in faults.orphans
+    )
     blanks = _blanks(message) if position in faults.blanks else frozenset()
     if not removed and not blanks and position not in faults.surrogates:
         return work.rendered[position]
@@ -110,16 +114,20 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         contents = _without_surrogates(message, contents)
     if blanks:
         repairs.append(Repair("blank_text", position, "blank text left out"))
-        if len(blanks | removed) == len(message.parts):
-            keep = min(blanks)
+        left = [part for index, part in enumerate(message.parts) if index not in blanks | removed]
+        if not left or isinstance(left[-1], Thinking):
+            keep = max(blanks)
             blanks, contents = blanks - {keep}, {**contents, keep: (Text(BLANK),)}
-    return work.dialect.patch(message, Patch(contents=contents, removed=removed | blanks))
+    mark = work.overlays[-1].marks.get(position)
+    return work.dialect.patch(message, Patch(contents=contents, mark=mark, removed=removed | blanks))
 
 
 def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]:
     """Render the results of a sick step: all of them, in the order of the calls, then what stood beside them."""
     results: list[Part] = []
     for (_, call), address in zip(step.calls, step.results, strict=True):
+        if address is None and call.raw is None:
+            continue
         if address is None:
             repairs.append(Repair("dangling_call", step.start, f"call {call.id or call.name!r} has no result"))
             results.append(ToolResult(call.id, (Text(OUTCOME_UNKNOWN),), "error"))
@@ -129,13 +137,22 @@ def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]
         results.append(work.current(address))
     if step.index in work.history.faults.split:
         repairs.append(Repair("split_batch", step.start, "results of one batch put into one message"))
-    beside = [
-        part
-        for position in range(step.start + 1, step.stop)
-        for part in work.history.messages[position].parts
-        if not isinstance(part, ToolResult)
-    ]
-    yield from work.dialect.build(Message("tool", "observation", (*results, *beside), None))
+    built = work.dialect.build(Message("tool", "observation", (*results, *_beside(work, step)), None))
+    marks = [on for position, on in sorted(work.overlays[-1].marks.items()) if step.start < position < step.stop]
+    for raw in built:
+        mark = marks[-1] if marks and (raw is built[-1] or not marks[-1]) else None
+        yield raw if mark is None else work.dialect.patch(work.dialect.parse(raw, work.history), Patch(mark=mark))
+
+
+def _beside(work: Assembly, step: Step) -> Iterator[Part]:
+    """Yield what stands beside the results of a step, edits applied."""
+    for position in range(step.start + 1, step.stop):
+        changes = work.overlays[-1].changes(position)
+        for index, part in enumerate(work.history.messages[position].parts):
+            if isinstance(part, Text):
+                yield from _scrubbed(changes.get(index, (part,)))
+            elif not isinstance(part, ToolResult):
+                yield part
 
 
 def _inserted_message(insert: Insert) -> Message:
@@ -148,7 +165,9 @@ def _blanks(message: Message) -> frozenset[int]:
     )
 
 
-def _without_surrogates(message: Message, contents: Mapping[int, tuple[Content, ...]]) -> dict[int, tuple[Content, ...]]:
+def _without_surrogates(
+    message: Message, contents: Mapping[int, tuple[Content, ...]]
+) -> dict[int, tuple[Content, ...]]:
     cleaned = dict(contents)
     for index, part in enumerate(message.parts):
         if isinstance(part, Text | ToolResult):

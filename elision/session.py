@@ -5,22 +5,26 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from elision.dialect import Dialect, Patch, by_name, detect
 from elision.errors import InputError
-from elision.fold import Decisions, Fold
+from elision.fold import Fold
 from elision.guard import excess_breakpoints
-from elision.history import History
+from elision.history import Address, History
 from elision.hostside import HostSide
+from elision.moment import Request
 from elision.overlay import Overlay
+from elision.question import Decisions
 from elision.registry import plugins
 from elision.repair import Assembly, Repair, assemble
 from elision.report import Pending, Refusal, SentView
-from elision.view import Request
 
 if TYPE_CHECKING:
     from elision.chain import Chain
+
+
+_content_of = operator.methodcaller("get", "content")
 
 
 class ElisionWarning(UserWarning):
@@ -31,24 +35,26 @@ class Session:
     """One run of an agent.  ``process`` is called with the whole history, which grows from call to call.
 
     A host that rewrites or branches its history is noticed, and the decisions are folded anew.  A message is recognised
-    by identity (or equality) together with the type and length of its content.
+    by identity (or equality) of the message and of its content, and by the length of content that is a list.
     """
 
     def __init__(self, chain: Chain, id: str = "") -> None:  # noqa: A002 (the field's word)
         self.chain = chain
         self.id = id
         self._dialect: Dialect | None = None
+        self._settled = False
         self._raws: list[Any] = []
-        self._sizes: list[int] = []
+        self._contents: list[Any] = []
+        self._lengths: dict[int, int] = {}
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
         self._warned: set[str] = set()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._raws, self._sizes, self._rendered, self._fold = [], [], [], None
+        self._forget()
 
     def process(
         self,
@@ -72,7 +78,7 @@ class Session:
             model = model or request.get("model")
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
-        reader = self._reader(messages, dialect)
+        reader = self._reader(messages, dialect, {"system": system, "tools": tools})
         fold = self._follow(list(messages), reader)
         facts = Request(system, tools, model or self.chain.model, self.chain.compat)
         fold.advance(facts)
@@ -82,35 +88,50 @@ class Session:
         self._warn(view)
         return view
 
-    def _reader(self, messages: Sequence[Any], name: str | None) -> Dialect:
-        if self._dialect is None:
-            known = plugins().dialects()
-            wanted = name or (None if self.chain.dialect == "auto" else self.chain.dialect)
-            found = by_name(known, wanted) if wanted else detect(known, messages) if messages else known[0]
-            if not messages:
-                return found
-            self._dialect = found
-        return self._dialect
+    def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
+        """Return the dialect: detected anew while the messages fit several, fixed once one has marks of its own."""
+        if self._dialect is not None and self._settled:
+            return self._dialect
+        known = plugins().dialects()
+        wanted = name or (None if self.chain.dialect == "auto" else self.chain.dialect)
+        if not messages:
+            return by_name(known, wanted) if wanted else known[0]
+        request = {key: value for key, value in beside.items() if value is not None}
+        found = by_name(known, wanted) if wanted else detect(known, messages, request)
+        if found is not self._dialect:
+            self._fold = None
+        self._dialect, self._settled = found, bool(wanted) or found.recognises(messages, request) > 1
+        return found
 
     def _follow(self, messages: list[Any], reader: Dialect) -> Fold:
         """Recognise the messages that are known, parse the new ones; start anew where the host rewrote its history."""
         known = len(self._raws)
         same = len(messages) >= known and all(map(operator.is_, messages, self._raws))
         if same:
-            same = list(map(_size, messages[:known])) == self._sizes
+            same = self._contents == _contents(messages[:known]) and self._lengths_hold()
         elif messages[:known] == self._raws:
             self._rendered = list(map(self._swap(messages), range(known)))
-            self._raws, same = messages[:known], True
+            self._raws, self._contents, same = messages[:known], _contents(messages[:known]), True
         if self._fold is None or not same:
-            self._raws, self._sizes, self._rendered, known = [], [], [], 0
-            self._fold = Fold(self.chain.processors, History(reader.wire), self.chain.on_error)
+            self._forget()
+            self._fold, known = Fold(self.chain.processors, History(reader.wire), self.chain.on_error), 0
         history = self._fold.history
         for raw in messages[known:]:
             history.append(reader.parse(raw, history))
             self._raws.append(raw)
-            self._sizes.append(_size(raw))
             self._rendered.append(raw)
+        self._contents += _contents(messages[known:])
+        for position, content in enumerate(self._contents[known:], known):
+            if isinstance(content, list):
+                self._lengths[position] = len(content)
         return self._fold
+
+    def _lengths_hold(self) -> bool:
+        return all(len(self._contents[position]) == length for position, length in self._lengths.items())
+
+    def _forget(self) -> None:
+        self._raws, self._contents, self._rendered, self._fold = [], [], [], None
+        self._lengths = {}
 
     def _swap(self, messages: list[Any]) -> Any:
         """Equal objects in place of the known ones: what is untouched is sent as the host's present object."""
@@ -126,9 +147,7 @@ class Session:
             self._rendered[position] = _patched(reader, fold.history, fold.overlay, position, None)
         fold.decisions.touched.clear()
 
-    def _compose(
-        self, reader: Dialect, fold: Fold, overlay: Overlay, decisions: Decisions, facts: Request
-    ) -> SentView:
+    def _compose(self, reader: Dialect, fold: Fold, overlay: Overlay, decisions: Decisions, facts: Request) -> SentView:
         history, lasting = fold.history, fold.overlay
         refused, repairs = self._cap(fold, overlay, decisions, facts)
         out = list(self._rendered)
@@ -181,11 +200,13 @@ def _patched(reader: Dialect, history: History, overlay: Overlay, position: int,
     message = history.messages[position]
     added: frozenset[str] = frozenset()
     for index in range(len(message.parts)):
-        added |= overlay.tags_of((position, index), message)
+        added |= overlay.tags_of(Address(position, index), message)
     tags = added if added != message.tags else None
     return reader.patch(message, Patch(overlay.changes(position), mark, tags))
 
 
-def _size(raw: Any) -> int:
-    content = raw.get("content") if isinstance(raw, dict) else getattr(raw, "content", None)
-    return len(content) if isinstance(content, str | list) else -1
+def _contents(messages: list[Any]) -> list[Any]:
+    try:
+        return list(map(_content_of, messages))
+    except (AttributeError, TypeError):
+        return [getattr(message, "content", None) for message in messages]

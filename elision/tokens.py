@@ -58,7 +58,11 @@ def _count_part(part: Part, model: str | None) -> int:
         case Text(text=text) | Thinking(text=text):
             return count_text(text, model)
         case ToolCall(name=name, arguments=arguments):
-            shown = arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False, default=str)
+            shown = (
+                arguments
+                if isinstance(arguments, str)
+                else json.dumps(dict(arguments), ensure_ascii=False, default=str)
+            )
             return count_text(name, model) + count_text(shown, model)
         case ToolResult(content=content):
             return sum(_count_part(item, model) for item in content)

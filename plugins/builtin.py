@@ -35,9 +35,12 @@ def elision_processors() -> list[type[Processor]]:
 @hookimpl
 def elision_dialects() -> list[Dialect]:
     """Offer the built-in dialects; the first wins where two fit equally well."""
+    from elision.plugins.dialects.anthropic import Anthropic
+    from elision.plugins.dialects.miniswe import MiniSWE
     from elision.plugins.dialects.openai import OpenAI
+    from elision.plugins.dialects.sweagent import SWEAgent
 
-    return [OpenAI()]
+    return [OpenAI(), Anthropic(), SWEAgent(), MiniSWE()]
 
 
 @hookimpl

@@ -29,7 +29,8 @@ class Call(Processor):
     the host's messages as they stand in the chain and returns the messages to send: what it changed becomes
     replacements, a step that is gone as a whole becomes a drop, new messages become insertions.  Shape: whatever the
     function returns, held to the guard.  Never touches the caller's messages.  Raises ``TypeError`` where the function
-    returns something else than messages; a target that cannot be imported does not load.
+    returns something else than messages; a target that cannot be imported does not load.  Source: the shape that
+    SWE-agent's history processors have, ``history -> history``.
 
     A chain with ``call`` runs code of that name: load only chains that you trust.
     """
@@ -66,7 +67,7 @@ class Call(Processor):
         except (ImportError, AttributeError) as error:
             raise ValueError(f"{self.target!r} cannot be imported ({error}); install it or correct the name") from error
         if not callable(found):
-            raise ValueError(f"{self.target!r} is a {type(found).__name__}, not a function")
+            raise ValueError(f"{self.target!r} is a {type(found).__name__}, not a function")  # noqa: TRY004 (an option)
         return found  # type: ignore[no-any-return]
 
     def plan(self, view: View) -> Iterable[Edit]:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from elision import Address, Content, Edit, Operation, PartView, Processor, Role, Stage, Text, View
 
 _HEADER = re.compile(r"\[File:[ \t]+(.*)[ \t]+\(\d+[ \t]+lines total\)\]")
-_NUMBERED = re.compile(r"\d+:")
+_NUMBERED_LINE = re.compile(r"^(\d{1,9}):[^\n]*(?:\n|\Z)", re.MULTILINE)
 
 
 class ClosedWindow(Processor):
@@ -53,20 +53,23 @@ class ClosedWindow(Processor):
 def _files(part: PartView) -> list[str]:
     if part.role not in {"user", "tool"} or part.demo:
         return []
-    return [file for piece in part.content if isinstance(piece, Text) for file, _, _ in _windows(piece.text)]
+    return [file for piece in part.content if isinstance(piece, Text) for file, *_ in _windows(piece.text)]
 
 
-def _windows(text: str) -> list[tuple[str, int, int]]:
-    """Return each file shown in ``text``, with the range of lines that its window spans; headers bound windows."""
+def _windows(text: str) -> list[tuple[str, int, int, int]]:
+    """Return each file shown, with the span and the number of its lines: those numbered in a row after its header."""
     headers = list(_HEADER.finditer(text))
-    if not headers:
-        return []
+    ends = [header.start() for header in headers[1:]] + [len(text)]
     found = []
-    for header, following in zip(headers, [*headers[1:], None], strict=True):
-        start = header.end()
-        end = following.start() if following else len(text)
-        if any(_NUMBERED.match(line) for line in text[start:end].splitlines()):
-            found.append((posixpath.normpath(header.group(1)), start, end))
+    for header, limit in zip(headers, ends, strict=False):
+        first = line = _NUMBERED_LINE.search(text, header.end(), limit)
+        count = 0
+        while line:
+            count, end = count + 1, line.end()
+            following = _NUMBERED_LINE.match(text, end, limit)
+            line = following if following and int(following[1]) == int(line[1]) + 1 else None
+        if first:
+            found.append((posixpath.normpath(header[1]), first.start(), end, count))
     return found
 
 
@@ -74,22 +77,7 @@ def _closed(piece: Content, files: set[str]) -> Content:
     if not isinstance(piece, Text):
         return piece
     text = piece.text
-    for file, start, end in reversed(_windows(text)):
+    for file, start, end, count in reversed(_windows(text)):
         if file in files:
-            text = text[:start] + _outdated(text[start:end]) + text[end:]
+            text = f"{text[:start]}Outdated window with {count} lines omitted...\n{text[end:]}"
     return Text(text, piece.raw)
-
-
-def _outdated(window: str) -> str:
-    """Put one line in place of each run of numbered lines."""
-    kept: list[str] = []
-    run = 0
-    for line in [*window.splitlines(keepends=True), ""]:
-        if _NUMBERED.match(line):
-            run += 1
-            continue
-        if run:
-            kept.append(f"Outdated window with {run} lines omitted...\n")
-            run = 0
-        kept.append(line)
-    return "".join(kept)

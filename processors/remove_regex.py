@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 import regex
 from pydantic import field_validator
 
-from elision import Content, Edit, Operation, PartView, Processor, Role, Stage, Text, View
+from elision import Content, Edit, Image, Opaque, Operation, PartView, Processor, Role, Stage, Text, View
 
 TIMEOUT_SECONDS = 1.0
 """Longest time that one pattern may run on one text; a pattern that needs more is reported and changes nothing."""
 
 REMOVED = "(removed)"
-"""Stands where a pattern would have left a message without text."""
+"""Stands where a pattern would have left a message without text; one dot where the text was shorter than this."""
 
 
 class RemoveRegex(Processor):
@@ -67,17 +67,23 @@ class RemoveRegex(Processor):
         """Propose the texts without what matches."""
         messages = view.messages if self.keep_last <= 0 else view.older_messages(keep_last=self.keep_last)
         for message in messages:
-            for part in message.parts:
-                if not part.elided:
-                    yield from self._cut(part, again=view.compat is None)
+            again = view.compat is None
+            cuts = [(part, self._cut(part, again=again)) for part in message.parts if not part.elided]
+            kept = any(isinstance(part, Image | Opaque) for part in message.message.parts)
+            kept = kept or any(bool(part.content if cut is None else cut) for part, cut in cuts)
+            for part, cut in cuts:
+                if cut is not None:
+                    new = cut or (() if kept and not part.is_result else (_emptied(part),))
+                    kept = True
+                    yield part.replace(new, reason="matches a pattern")
 
-    def _cut(self, part: PartView, *, again: bool) -> Iterator[Edit]:
+    def _cut(self, part: PartView, *, again: bool) -> tuple[Content, ...] | None:
+        """Return the content without what matches and without texts that are blank then; None if nothing matches."""
         content = part.content
-        cut = tuple(self._without(piece, again=again) for piece in content)
-        if all(new is old for new, old in zip(cut, content, strict=True)):
-            return
-        kept = tuple(new for new, old in zip(cut, content, strict=True) if new is old or not _blank(new))
-        yield part.replace(kept or (_emptied(content),), reason="matches a pattern")
+        cut = [(self._without(piece, again=again), piece) for piece in content]
+        if all(new is old for new, old in cut):
+            return None
+        return tuple(new for new, old in cut if new is old or not _blank(new))
 
     def _without(self, piece: Content, *, again: bool) -> Content:
         if not isinstance(piece, Text):
@@ -102,6 +108,6 @@ def _blank(piece: Content) -> bool:
     return isinstance(piece, Text) and not piece.text.strip()
 
 
-def _emptied(content: tuple[Content, ...]) -> Text:
-    first = next((piece for piece in content if isinstance(piece, Text)), None)
-    return Text(REMOVED, first.raw if first else None)
+def _emptied(part: PartView) -> Text:
+    first = next(piece for piece in part.content if isinstance(piece, Text))
+    return Text(REMOVED if len(first.text) >= len(REMOVED) else ".", first.raw)

@@ -22,9 +22,9 @@ class TagToolCallObservations(Processor):
         n: 5
     ```
 
-    Where the model writes commands as text, the first word of the command is the tool's name.  Shape: tags are Elision's
-    own notes; only the ``sweagent`` dialect writes them into the item.  Never touches content.  Source: SWE-agent's
-    processor of the same name, which tags the action instead (docs/compatibility.md).
+    Where the model writes commands as text, the first word of the command is the tool's name.  Shape: tags are
+    Elision's own notes; only the ``sweagent`` dialect writes them into the item.  Never touches content.  Source:
+    SWE-agent's processor of the same name, which tags the action instead (docs/compatibility.md).
     """
 
     stage: ClassVar[Stage] = "entry"

@@ -8,18 +8,19 @@ are carried.  Messages may be mappings or litellm ``Message`` objects.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from elision.dialect import Dialect, Patch
-from elision.history import (
+from elision import (
     Content,
+    Dialect,
     History,
     Image,
     Kind,
     Message,
     Opaque,
     Part,
+    Patch,
     Role,
     Text,
     Thinking,
@@ -37,6 +38,9 @@ _ROLES: Mapping[str, Role] = {
     "function": "tool",
 }
 _OWN_KEYS = frozenset({"tool_calls", "tool_call_id", "function_call", "reasoning_content", "thinking_blocks"})
+_SPEECH = frozenset({"content", "tool_calls", "function_call"})
+_RESPONSES_TYPES = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_MARKABLE = frozenset({"image_url", "file", "input_audio"})
 
 
 class OpenAI(Dialect):
@@ -44,14 +48,17 @@ class OpenAI(Dialect):
 
     name: ClassVar[str] = "openai"
 
-    def recognises(self, messages: Sequence[Any], document: Any) -> int:
+    def recognises(self, messages: Sequence[Any], document: Any) -> int:  # noqa: ARG002 (its messages say enough)
         """Any list of messages with known roles fits; calls, results and reasoning are marks of its own."""
         score = 1
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or fields.get("role") not in _ROLES:
+            if fields is None or fields.get("role") not in _ROLES or _SPEECH.isdisjoint(fields):
                 return 0
-            if score == 1 and (not _OWN_KEYS.isdisjoint(fields) or fields.get("role") in {"tool", "developer"}):
+            if not _RESPONSES_TYPES.isdisjoint(types_in(fields.get("content"))):
+                return 0
+            own = any(fields.get(key) is not None for key in _OWN_KEYS)
+            if own or fields.get("role") in {"tool", "developer", "function"}:
                 score = 2
         return score
 
@@ -79,7 +86,7 @@ class OpenAI(Dialect):
 
     def build(self, message: Message) -> list[Any]:
         """Make chat messages: a tool message for each result, and one message for the rest."""
-        built: list[Any] = [_tool_message(part) for part in message.parts if isinstance(part, ToolResult)]
+        built: list[Any] = [result_message(part) for part in message.parts if isinstance(part, ToolResult)]
         rest = [part for part in message.parts if not isinstance(part, ToolResult)]
         if rest or not built:
             role = "user" if message.role == "tool" else message.role
@@ -120,6 +127,25 @@ def text_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def types_in(content: Any) -> set[str]:
+    """Return the types of the parts in list content."""
+    found = map(as_mapping, content if isinstance(content, list) else ())
+    return {str(fields.get("type")) for fields in found if fields is not None}
+
+
+def awaits_text_result(history: History) -> bool:
+    """Whether the message that comes next answers a call that was read from the assistant's text.
+
+    Such a call has no ``raw``, and its result is the user message that follows.
+    """
+    step = history.steps[-1] if history.steps else None
+    if step is None or step.stop != len(history):
+        return False
+    waiting = (call for (_, call), result in zip(step.calls, step.results, strict=True) if result is None)
+    call = next(waiting, None)
+    return call is not None and call.raw is None
+
+
 def parse_content(content: Any) -> tuple[Content, ...]:
     """Read string or list content."""
     if isinstance(content, str):
@@ -129,13 +155,28 @@ def parse_content(content: Any) -> tuple[Content, ...]:
     return tuple(_content_part(item) for item in content)
 
 
-def encode_content(content: tuple[Content, ...], before: Any) -> Any:
+def encode_part(part: Content) -> Any:
+    """Write one part of list content."""
+    match part:
+        case Text(text=text, raw=Mapping() as raw) if raw.get("type") == "text":
+            return raw if raw.get("text") == text else {**raw, "text": text}
+        case Text(text=text, raw=str()):
+            return text
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Image(url=url, raw=raw):
+            return raw if _is_image(raw) else {"type": "image_url", "image_url": {"url": url}}
+        case Opaque(raw=raw):
+            return raw
+
+
+def encode_content(content: tuple[Content, ...], before: Any, encode: Callable[[Content], Any] = encode_part) -> Any:
     """Write content back, as the very object ``before`` where nothing differs."""
     if isinstance(before, str) and content == (Text(before),):
         return before
     if len(content) == 1 and isinstance(content[0], Text) and content[0].raw is None:
         return content[0].text
-    encoded = [_encode_part(part) for part in content]
+    encoded = [encode(part) for part in content]
     same = isinstance(before, list) and len(before) == len(encoded)
     return before if same and all(old is new for old, new in zip(before, encoded, strict=True)) else encoded
 
@@ -185,21 +226,19 @@ def loads(arguments: Any) -> Mapping[str, Any] | str:
 
 def thinking_of(fields: Mapping[str, Any]) -> Iterable[Thinking]:
     """Yield the reasoning that the message carries."""
-    reasoning = fields.get("reasoning_content")
-    if isinstance(reasoning, str) and reasoning:
-        yield Thinking(reasoning)
-        return
     blocks = fields.get("thinking_blocks")
-    for block in blocks if isinstance(blocks, list) else ():
-        entry = as_mapping(block) or {}
-        yield Thinking(text_or_empty(entry.get("thinking")), block)
+    if isinstance(blocks, list) and blocks:
+        for block in blocks:
+            yield Thinking(text_or_empty((as_mapping(block) or {}).get("thinking")), block)
+    elif isinstance(reasoning := fields.get("reasoning_content"), str) and reasoning:
+        yield Thinking(reasoning)
 
 
 def count_marks(fields: Mapping[str, Any]) -> int:
     """Count the cache breakpoints set in a message."""
     content = fields.get("content")
-    inside = sum("cache_control" in item for item in content if isinstance(item, Mapping)) if isinstance(content, list) else 0
-    return inside + ("cache_control" in fields)
+    inside = [item for item in content if isinstance(item, Mapping)] if isinstance(content, list) else []
+    return sum(item.get("cache_control") is not None for item in (fields, *inside))
 
 
 def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) -> dict[str, Any]:
@@ -210,25 +249,35 @@ def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) 
     changes: dict[str, Any] = {}
     cleared = _unmarked(content)
     if on and not on_item:
-        items = [{"type": "text", "text": cleared}] if isinstance(cleared, str) and cleared.strip() else cleared
+        items = [{"type": "text", "text": cleared}] if isinstance(cleared, str) else cleared
         if isinstance(items, list) and (last := _last_markable(items)) is not None:
-            cleared = [*items[:last], {**items[last], "cache_control": dict(EPHEMERAL)}, *items[last + 1 :]]
+            mark = {"cache_control": _mark_of(content, fields)}
+            cleared = [*items[:last], {**items[last], **mark}, *items[last + 1 :]]
     if on and on_item:
-        changes["cache_control"] = dict(EPHEMERAL)
+        changes["cache_control"] = _mark_of(content, fields)
     elif "cache_control" in fields:
         changes["cache_control"] = None
-    if cleared is not content or content is not fields.get("content"):
+    if cleared is not fields.get("content"):
         changes["content"] = cleared
     return changes
+
+
+def _mark_of(content: Any, fields: Mapping[str, Any]) -> Any:
+    """Return the last breakpoint that the host set in the message, which may say how long it lives, or a new one."""
+    inside = (
+        [item.get("cache_control") for item in content if isinstance(item, Mapping)]
+        if isinstance(content, list)
+        else []
+    )
+    found = [mark for mark in (*inside, fields.get("cache_control")) if mark is not None]
+    return found[-1] if found else dict(EPHEMERAL)
 
 
 def _unmarked(content: Any) -> Any:
     if not isinstance(content, list) or not any(isinstance(i, Mapping) and "cache_control" in i for i in content):
         return content
     return [
-        {key: value for key, value in item.items() if key != "cache_control"}
-        if isinstance(item, Mapping) and "cache_control" in item
-        else item
+        {key: value for key, value in item.items() if key != "cache_control"} if isinstance(item, Mapping) else item
         for item in content
     ]
 
@@ -236,7 +285,7 @@ def _unmarked(content: Any) -> Any:
 def _last_markable(items: list[Any]) -> int | None:
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
-        if isinstance(item, Mapping) and (item.get("type") != "text" or str(item.get("text", "")).strip()):
+        if isinstance(item, Mapping) and (item.get("type") in _MARKABLE or text_or_empty(item.get("text")).strip()):
             return index
     return None
 
@@ -255,29 +304,14 @@ def _content_part(item: Any) -> Content:
     return Text(item, item) if isinstance(item, str) else Opaque(type(item).__name__, item)
 
 
-def _encode_part(part: Content) -> Any:
-    match part:
-        case Text(text=text, raw=Mapping() as raw):
-            if raw.get("type") == "text":
-                return raw if raw.get("text") == text else {**raw, "text": text}
-            return {"type": "text", "text": text}
-        case Text(text=text, raw=str()):
-            return text
-        case Text(text=text):
-            return {"type": "text", "text": text}
-        case Image(url=url, raw=raw):
-            return raw if _is_image(raw) else {"type": "image_url", "image_url": {"url": url}}
-        case Opaque(raw=raw):
-            return raw
-
-
 def _is_image(raw: Any) -> bool:
     return isinstance(raw, Mapping) and raw.get("type") == "image_url"
 
 
-def _tool_message(part: ToolResult) -> Any:
+def result_message(part: ToolResult) -> Any:
+    """Return the message that carries a result: the host's own, with other content where that differs, or a new one."""
     fields = as_mapping(part.raw)
-    if fields is not None and fields.get("role") in {"tool", "function"}:
+    if fields is not None and fields.get("role") in {"tool", "function", "user"}:
         before = fields.get("content")
         content = encode_content(part.content, before)
         return part.raw if content is before else with_fields(part.raw, {"content": content})
@@ -290,7 +324,7 @@ def _plain_message(role: Role, parts: Sequence[Part]) -> dict[str, Any]:
     thoughts = "\n".join(part.text for part in parts if isinstance(part, Thinking))
     if thoughts:
         message["reasoning_content"] = thoughts
-    calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
+    calls = [encode_call(part) for part in parts if isinstance(part, ToolCall)]
     if calls:
         message["tool_calls"] = calls
     return message
@@ -299,9 +333,12 @@ def _plain_message(role: Role, parts: Sequence[Part]) -> dict[str, Any]:
 def _simplest(content: tuple[Content, ...]) -> Any:
     if len(content) == 1 and isinstance(content[0], Text):
         return content[0].text
-    return [_encode_part(part) for part in content] or None
+    return [encode_part(part) for part in content] or None
 
 
-def _call(part: ToolCall) -> dict[str, Any]:
+def encode_call(part: ToolCall) -> Mapping[str, Any]:
+    """Write a call as chat completions have it."""
+    if isinstance(part.raw, Mapping) and not part.raw.keys().isdisjoint({"function", "custom"}):
+        return part.raw
     arguments = part.arguments if isinstance(part.arguments, str) else json.dumps(dict(part.arguments))
     return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}

@@ -1,0 +1,189 @@
+"""What the installed plugins offer, as plain data, by kind and name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.util import find_spec
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any
+
+from elision.errors import PluginError
+from elision.registry import plugins
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from elision.processor import Processor
+
+
+def names() -> dict[str, list[str]]:
+    """Return the names of everything, by kind."""
+    from elision.config import shipped_chains
+
+    found = plugins()
+    return {
+        "processors": sorted(found.processors()),
+        "dialects": [dialect.name for dialect in found.dialects()],
+        "chains": sorted(shipped_chains()),
+        "hosts": sorted(found.hosts()),
+        "templates": sorted(found.templates()),
+        "plugins": [str(name) for name, plugin in found.manager.list_name_plugin() if plugin is not None],
+    }
+
+
+def rows(kind: str) -> list[dict[str, Any]]:
+    """Return one row for each thing of a kind."""
+    describe = _ROWS[kind]
+    return [{"name": name, **describe(name)} for name in names()[kind]]
+
+
+def _processor_row(name: str) -> dict[str, Any]:
+    processor = plugins().processors()[name]
+    return {
+        "stage": processor.stage,
+        "operation": processor.operation,
+        "touches": sorted(processor.touches),
+        "cost": processor.cost,
+        "plugin": plugins().owner("elision_processors", name),
+    }
+
+
+def _dialect_row(name: str) -> dict[str, Any]:
+    dialect = next(dialect for dialect in plugins().dialects() if dialect.name == name)
+    return {
+        "wire": "checked" if dialect.wire.checked else "file only",
+        "about": first_line(dialect.__doc__),
+        "plugin": plugins().owner("elision_dialects", name),
+    }
+
+
+def _chain_row(name: str) -> dict[str, Any]:
+    import elision
+
+    return {"processors": [processor.type_name for processor in elision.load(name).processors]}
+
+
+def _host_row(name: str) -> dict[str, Any]:
+    return {"module": plugins().hosts()[name], "plugin": plugins().owner("elision_hosts", name)}
+
+
+def _template_row(name: str) -> dict[str, Any]:
+    source = plugins().templates()[name]
+    return {"source": first_line(source), "plugin": plugins().owner("elision_templates", name)}
+
+
+def _plugin_row(name: str) -> dict[str, Any]:
+    plugin = plugins().manager.get_plugin(name)
+    return {"module": getattr(plugin, "__name__", type(plugin).__name__), "about": first_line(plugin.__doc__)}
+
+
+_ROWS: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "processors": _processor_row,
+    "dialects": _dialect_row,
+    "chains": _chain_row,
+    "hosts": _host_row,
+    "templates": _template_row,
+    "plugins": _plugin_row,
+}
+
+KINDS = tuple(_ROWS)
+
+
+def describe_processor(name: str) -> dict[str, Any]:
+    """Return what a processor does and its options."""
+    processor = plugins().processors()[name]
+    return {**_processor_row(name), "about": cleandoc(processor.__doc__ or ""), "options": _options(processor)}
+
+
+def describe_dialect(name: str) -> dict[str, Any]:
+    """Return what a dialect says of itself: the docstring of its module, or of its class."""
+    dialect = next(dialect for dialect in plugins().dialects() if dialect.name == name)
+    module = import_module(type(dialect).__module__)
+    return {**_dialect_row(name), "about": cleandoc(module.__doc__ or dialect.__doc__ or "")}
+
+
+def describe_chain(name: str, attempt: int | None = None) -> dict[str, Any]:
+    """Return a chain with every default written out."""
+    import elision
+
+    chain = elision.load(name, attempt=attempt)
+    effective = {
+        "history_processors": [_plain(processor.model_dump()) for processor in chain.processors],
+        "dialect": chain.dialect,
+        "model": chain.model,
+        "on_error": chain.on_error,
+        "compat": chain.compat,
+    }
+    return {key: value for key, value in effective.items() if value is not None}
+
+
+def describe_host(name: str) -> dict[str, Any]:
+    """Return what the module of a host says of itself, without importing it: hosts import frameworks."""
+    module = plugins().hosts()[name]
+    try:
+        spec = find_spec(module)
+        source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
+    except ImportError as error:
+        raise PluginError(f"host {name!r}: {error}; mend or uninstall its plugin") from error
+    about = ast.get_docstring(ast.parse(source)) if source else None
+    return {**_host_row(name), "about": about or ""}
+
+
+def describe_template(name: str) -> dict[str, Any]:
+    """Return the source of a template."""
+    return {**_template_row(name), "source": plugins().templates()[name]}
+
+
+def first_line(text: str | None) -> str:
+    """Return the first line of a text, or nothing."""
+    return (text or "").strip().partition("\n")[0]
+
+
+def _options(processor: type[Processor]) -> list[dict[str, Any]]:
+    schema = processor.model_json_schema()
+    properties = schema.get("properties", {})
+    return [
+        {
+            "name": field.alias or name,
+            "type": _words(properties.get(field.alias or name, {})),
+            "default": _default(field),
+            "required": field.is_required(),
+            "about": " ".join((field.description or "").split()),
+        }
+        for name, field in processor.model_fields.items()
+        if name != "type"
+    ]
+
+
+def _default(field: FieldInfo) -> Any:
+    return None if field.is_required() else _plain(field.get_default(call_default_factory=True))
+
+
+_BOUNDS = {"exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}"}
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    """Say in words what a JSON Schema allows."""
+    if "enum" in schema or "const" in schema:
+        return " | ".join(str(value) for value in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema:
+        return " | ".join(_words(option) for option in schema["anyOf"])
+    kind = str(schema.get("type", schema.get("$ref", "any").rpartition("/")[2]))
+    if kind == "array":
+        return f"list of {_words(schema.get('items', {}))}"
+    bounds = [text.format(schema[key]) for key, text in _BOUNDS.items() if key in schema]
+    return " ".join([kind, *bounds])
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data in a fixed order, fit for YAML and JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value), key=str)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,31 @@
+"""``elision lint``: all problems of chain files, one a line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from elision.cli.output import print_json, printable, show
+
+
+@click.command("lint")
+@click.argument("chains", metavar="C...", nargs=-1, required=True)
+@click.option("--json", "json_", is_flag=True, help="Print the problems as JSON.")
+@click.pass_context
+def command(ctx: click.Context, chains: tuple[str, ...], json_: bool) -> None:
+    """Name all problems of chain files.
+
+    C is a file, or the name of a shipped chain.  Each problem is one line: file:line:column: path: what is wrong; the
+    nearest name or what is allowed; what to do.  Warnings alone leave the exit code at 0.
+    """
+    from elision.config import lint_file
+
+    problems = [problem for chain in chains for problem in lint_file(chain)]
+    if json_:
+        print_json([asdict(problem) for problem in problems])
+    else:
+        for problem in problems:
+            show(printable(str(problem)))
+    if any(problem.severity == "error" for problem in problems):
+        ctx.exit(1)

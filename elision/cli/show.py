@@ -1,0 +1,101 @@
+"""``elision show``: one processor, chain, dialect, host or template in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elision.cli.output import print_json, show
+from elision.errors import InputError, nearest
+
+
+@click.command("show")
+@click.argument("name", metavar="NAME")
+@click.option("--attempt", metavar="N", type=click.IntRange(min=0), help="Chain to show, where a file has several.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(*, name: str, attempt: int | None, json_: bool) -> None:
+    """Explain a processor, chain, dialect, host or template.
+
+    A name that several kinds have is explained for each.  NAME can also be the file of a chain, which is shown with
+    every default written out.
+    """
+    found = _find(name, attempt)
+    if json_:
+        print_json(found)
+        return
+    for number, (kind, entry) in enumerate(found.items()):
+        if number:
+            show("")
+        show(_TEXTS[kind](name, entry))
+
+
+def _find(name: str, attempt: int | None) -> dict[str, Any]:
+    """Return what bears the name, by kind."""
+    from elision.cli import catalogue
+
+    describe: Mapping[str, Callable[[str], Any]] = {
+        "processors": catalogue.describe_processor,
+        "chains": catalogue.describe_chain,
+        "dialects": catalogue.describe_dialect,
+        "hosts": catalogue.describe_host,
+        "templates": catalogue.describe_template,
+    }
+    known = catalogue.names()
+    found = {kind.removesuffix("s"): of(name) for kind, of in describe.items() if name in known[kind]}
+    if found:
+        return found
+    if Path(name).is_file():
+        return {"chain": catalogue.describe_chain(name, attempt)}
+    every = {each for kind in describe for each in known[kind]}
+    raise InputError(f"{name}: there is nothing of this name, and no such file; {nearest(name, every)}")
+
+
+def _processor_text(name: str, entry: dict[str, Any]) -> str:
+    touches = ", ".join(entry["touches"]) or "tool results only"
+    lines = [
+        f"processor {name} (plugin {entry['plugin']})",
+        f"stage: {entry['stage']}; operation: {entry['operation']}; touches: {touches}",
+        "",
+        entry["about"],
+        "",
+        "Options:" if entry["options"] else "It has no options.",
+    ]
+    for option in entry["options"]:
+        default = "required" if option["required"] else f"default: {_shown(option['default'])}"
+        lines.append(f"  {option['name']}: {option['type']} ({default})")
+        if option["about"]:
+            lines.append(f"      {option['about']}")
+    return "\n".join(lines)
+
+
+def _chain_text(name: str, entry: dict[str, Any]) -> str:
+    import yaml
+
+    return f"# chain {name}\n{yaml.safe_dump(entry, sort_keys=False, allow_unicode=True)}".rstrip()
+
+
+def _about_text(name: str, entry: dict[str, Any]) -> str:
+    facts = "; ".join(f"{key}: {value}" for key, value in entry.items() if key != "about")
+    return f"{name} ({facts})\n\n{entry['about']}"
+
+
+def _template_text(name: str, entry: dict[str, Any]) -> str:
+    return f"template {name} (plugin {entry['plugin']})\n\n{entry['source']}"
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+_TEXTS: Mapping[str, Callable[[str, dict[str, Any]], str]] = {
+    "processor": _processor_text,
+    "chain": _chain_text,
+    "dialect": _about_text,
+    "host": _about_text,
+    "template": _template_text,
+}

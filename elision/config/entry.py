@@ -1,0 +1,82 @@
+"""One processor as it is written in a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import ValidationError
+
+from elision.config.problems import Path, Problems, shown, suggestion
+from elision.config.values import Entry, Reader, described, is_known, is_mapping, tag_problem
+from elision.config.wording import complaints
+from elision.registry import plugins
+
+if TYPE_CHECKING:
+    from elision.processor import Processor
+
+
+def read_processor(item: yaml.Node, path: Path, reader: Reader, problems: Problems) -> Processor | None:
+    """Return the processor that an item of a chain describes; what is wrong with it is noted."""
+    if not isinstance(item, yaml.MappingNode) or not is_mapping(item):
+        problems.add(item, path, _not_a_processor(item))
+        return None
+    entries = reader.entries(item, path)
+    data = reader.readable(entries, path)
+    cls = _class_of(item, entries, data, path, problems)
+    if cls is None:
+        return None
+    unread = entries.keys() - data.keys()
+    try:
+        processor = cls.model_validate(data)
+    except ValidationError as error:
+        for found in complaints(error, data, str(data["type"]), cls.model_fields):
+            if found.missing not in unread:
+                node = _node_at(item, found.at, reader, key=found.key)
+                problems.add(node, (*path, *found.at), found.message)
+        return None
+    except Exception as error:  # noqa: BLE001 (a plugin's own check may raise anything)
+        owner = plugins().owner("elision_processors", str(data["type"]))
+        told = f"its options cannot be checked ({type(error).__name__}: {error}); mend plugin {owner!r}"
+        problems.add(item, path, told)
+        return None
+    return None if unread else processor
+
+
+def _class_of(
+    item: yaml.Node, entries: Mapping[str, Entry], data: Mapping[str, object], path: Path, problems: Problems
+) -> type[Processor] | None:
+    known = plugins().processors()
+    names = ", ".join(sorted(known))
+    if "type" not in entries:
+        problems.add(item, path, f"a processor needs 'type'; known: {names}; add it")
+        return None
+    name = data.get("type")
+    if "type" in data and not isinstance(name, str):
+        told = f"type is {shown(name)}; it must be the name of a processor; known: {names}; correct it"
+        problems.add(entries["type"].value, (*path, "type"), told)
+    elif isinstance(name, str) and name not in known:
+        told = f"there is no processor {shown(name)}; {suggestion(name, list(known))}"
+        problems.add(entries["type"].value, (*path, "type"), told)
+    return known.get(name) if isinstance(name, str) else None
+
+
+def _not_a_processor(item: yaml.Node) -> str:
+    if isinstance(item, yaml.ScalarNode) and item.value in plugins().processors():
+        return f"a processor is a mapping; write '- type: {item.value}'"
+    if not is_known(item):
+        return tag_problem(item)
+    return f"a processor is a mapping that begins with 'type:', this is {described(item)}; write '- type: …'"
+
+
+def _node_at(item: yaml.Node, location: Path, reader: Reader, *, key: bool) -> yaml.Node:
+    """Return the value at a location within an item, or its key, where it is written."""
+    node = item
+    for depth, step in enumerate(location, start=1):
+        if isinstance(node, yaml.MappingNode):
+            entry = reader.entries(node, location[: depth - 1])[str(step)]
+            node = entry.key if key and depth == len(location) else entry.value
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+    return node

@@ -1,0 +1,104 @@
+"""Loading and linting chains: by path, by the name of a shipped one, or from text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elision.chain import Chain, PrepareError
+from elision.config.check import Checked, check
+from elision.config.document import read_text
+from elision.config.problems import one_line, path_text
+from elision.config.shape import AGENT, ATTEMPTS
+from elision.errors import ConfigError, Problem, nearest
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    import yaml
+
+
+def load(source: str | Path, *, attempt: int | None = None) -> Chain:
+    """Load a chain: the name of a shipped one, such as ``default``, or else the path of a YAML file.
+
+    ``attempt`` says which chain to take, from 0, where a SWE-agent config with a retry agent has several.
+    """
+    return loads(_text_of(source), source=str(source), attempt=attempt)
+
+
+def loads(text: str, *, source: str = "<string>", attempt: int | None = None) -> Chain:
+    """Load a chain from YAML text; ``source`` names it in messages."""
+    checked = check(text, source)
+    errors = [problem for problem in checked.problems if problem.severity == "error"]
+    if errors:
+        raise ConfigError(errors)
+    placed = checked.chains[_chosen(checked, attempt)]
+    options = checked.options
+    try:
+        return Chain(
+            [each.processor for each in placed],
+            dialect=options.dialect,
+            model=options.model,
+            on_error=options.on_error,
+            compat=options.compat,
+        )
+    except PrepareError as error:
+        failed = [(placed[index], told) for index, told in error.failures]
+        raise ConfigError(_located(source, each.node, path_text(each.path), told) for each, told in failed) from error
+
+
+def lint(text: str, source: str) -> list[Problem]:
+    """Return all problems of a chain, in the order of the file; code that the chain names is not run."""
+    return list(check(text, source).problems)
+
+
+def lint_file(path: str | Path) -> list[Problem]:
+    """Return all problems of a chain: the name of a shipped one, or else the path of a YAML file."""
+    try:
+        text = _text_of(path)
+    except ConfigError as error:
+        return list(error.problems)
+    return lint(text, str(path))
+
+
+def shipped_chains() -> Mapping[str, Traversable]:
+    """Return the files of the shipped chains by name."""
+    folder = files("elision.configs").joinpath("chains")
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    return {entry.name.removesuffix(".yaml"): entry for entry in entries if entry.name.endswith(".yaml")}
+
+
+def _text_of(source: str | Path) -> str:
+    shipped = shipped_chains()
+    if isinstance(source, str) and source in shipped:
+        return shipped[source].read_text(encoding="utf-8")
+    if "\n" in str(source):
+        raise ConfigError([Problem("<string>", 0, 0, "", "this is YAML, not the path of a file; give it to loads")])
+    try:
+        return read_text(Path(source))
+    except FileNotFoundError:
+        told = "there is no such file, and no shipped chain of that name"
+        names = nearest(str(source)[:60], shipped, what="shipped chains")
+        raise ConfigError([Problem(str(source), 0, 0, "", f"{told}; {names}")]) from None
+
+
+def _chosen(checked: Checked, attempt: int | None) -> int:
+    count = len(checked.chains)
+    if attempt is None and count == 1:
+        return 0
+    if attempt is not None and 0 <= attempt < count:
+        return attempt
+    if count == 1:
+        told = f"this config has one chain, so there is no attempt {attempt}; leave attempt out (--attempt)"
+    else:
+        wrong = "" if attempt is None else f", not {attempt}"
+        told = f"this config has {count} chains, one for each attempt; pass attempt=0 to {count - 1} (--attempt){wrong}"
+    raise ConfigError([_located(checked.source, checked.attempts, f"{AGENT}.{ATTEMPTS}", told)])
+
+
+def _located(source: str, node: yaml.Node | None, path: str, message: str) -> Problem:
+    if node is None:
+        return Problem(source, 0, 0, "", message)
+    return Problem(source, node.start_mark.line + 1, node.start_mark.column + 1, path, one_line(message))

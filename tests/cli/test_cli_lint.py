@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import Run
+
+import elision
+
+
+def test_a_sound_chain_prints_nothing(run: Run, chain: Path) -> None:
+    result = run("lint", chain)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_shipped_chain_is_found_by_its_name(run: Run) -> None:
+    result = run("lint", "last_n_observations")
+
+    assert "error" not in result.stdout
+    assert result.exit_code == 0
+
+
+def test_all_problems_of_all_files_are_located_one_a_line(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / "first.yaml", tmp_path / "second.yaml"]
+    paths[0].write_text("history_processors:\n  - type: last_n_observation\n    n: 2\n", encoding="utf-8")
+    paths[1].write_text("history_processors:\n  - type: last_n_observations\n    n: 0\n    m: 1\n", encoding="utf-8")
+    result = run("lint", *paths)
+    places = [line.split(": ")[0].split(":")[:2] for line in result.stdout.splitlines()]
+
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert places == [[str(paths[0]), "2"], [str(paths[1]), "3"], [str(paths[1]), "4"]]
+    assert "did you mean 'last_n_observations'?" in result.stdout
+
+
+def test_problems_as_json_have_their_places(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "chain.yaml"
+    path.write_text("history_processors:\n  - type: last_n_observation\n    n: 2\n", encoding="utf-8")
+    result = run("lint", path, "--json")
+    (problem,) = json.loads(result.stdout)
+
+    assert result.exit_code == 1
+    assert (problem["source"], problem["line"], problem["severity"]) == (str(path), 2, "error")
+
+
+def test_a_missing_chain_is_one_line(run: Run, tmp_path: Path) -> None:
+    result = run("lint", tmp_path / "gone.yaml")
+
+    assert result.exit_code == 1
+    assert (result.stdout + result.stderr).count("\n") == 1
+    assert str(tmp_path / "gone.yaml") in result.stdout + result.stderr
+
+
+def test_the_schema_is_printed_as_json(run: Run) -> None:
+    result = run("schema")
+
+    assert result.exit_code == 0
+    assert "history_processors" in json.dumps(json.loads(result.stdout))
+
+
+def test_a_chain_that_lints_loads(run: Run, chain: Path) -> None:
+    assert run("lint", chain).exit_code == 0
+    assert [processor.type_name for processor in elision.load(chain).processors] == ["last_n_observations"]

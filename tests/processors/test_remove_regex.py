@@ -1,0 +1,97 @@
+"""``remove_regex``: what matches goes, from every message, and no message is left empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import elision
+import pytest
+from elision import ConfigError, ElisionWarning
+
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"path": "<diff>x</diff>"}'}}
+HISTORY: list[dict[str, Any]] = [
+    {"role": "system", "content": "sys <diff>1</diff>"},
+    {"role": "user", "content": "task <diff>2</diff>"},
+    {
+        "role": "assistant",
+        "content": "look <diff>3</diff>",
+        "tool_calls": [CALL],
+        "reasoning_content": "<diff>4</diff>",
+    },
+    {"role": "tool", "tool_call_id": "c", "content": "out <diff>5\n6</diff> end"},
+]
+
+
+def process(history: list[Any], options: str = "") -> list[Any]:
+    return elision.loads(f"history_processors: [{{type: remove_regex, {options}}}]").process(history).messages
+
+
+def test_matches_go_from_every_message_and_calls_and_reasoning_stay() -> None:
+    assert process(HISTORY) == [
+        {"role": "system", "content": "sys "},
+        {"role": "user", "content": "task "},
+        {**HISTORY[2], "content": "look "},
+        {**HISTORY[3], "content": "out  end"},
+    ]
+
+
+def test_the_last_messages_stay_as_they_are() -> None:
+    sent = process([*HISTORY, {"role": "assistant", "content": "<diff>7</diff> done"}], "keep_last: 2")
+
+    assert [m["content"] for m in sent] == ["sys ", "task ", "look ", HISTORY[3]["content"], "<diff>7</diff> done"]
+
+
+def test_each_message_is_cut_once_it_has_left_the_last_ones_in_a_session_too() -> None:
+    chain = elision.loads("history_processors: [{type: remove_regex, keep_last: 2}]")
+    session = chain.session()
+    history = [*HISTORY, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "more <diff>8</diff>"}]
+    session.process(history[:2])
+    session.process(history[:4])
+
+    assert session.process(history).messages == chain.process(history).messages
+
+
+def test_list_content_is_cut_part_by_part_and_images_stay() -> None:
+    image = {"type": "image_url", "image_url": {"url": "<diff>x</diff>"}}
+    content = [{"type": "text", "text": "a<diff>b</diff>c", "extra": 1}, image]
+
+    assert process([{"role": "user", "content": content}])[0]["content"] == [
+        {"type": "text", "text": "ac", "extra": 1},
+        image,
+    ]
+
+
+def test_a_part_that_would_be_empty_goes_where_others_remain() -> None:
+    content = [{"type": "text", "text": "<diff>b</diff>"}, {"type": "text", "text": "rest"}]
+
+    assert process([{"role": "user", "content": content}])[0]["content"] == [{"type": "text", "text": "rest"}]
+
+
+@pytest.mark.parametrize(("text", "sent"), [("<diff>all of it</diff>", "(removed)"), ("abc", ".")])
+def test_no_message_is_left_empty(text: str, sent: str) -> None:
+    assert process([{"role": "user", "content": text}], "remove: ['.+']")[0]["content"] == sent
+
+
+def test_patterns_are_removed_one_after_the_other_until_nothing_matches() -> None:
+    sent = process([{"role": "user", "content": "x aabc aabb"}], "remove: [ab, ac]")
+
+    assert sent[0]["content"] == "x  "
+
+
+@pytest.mark.parametrize("content", [None, "", [], [{"no": "type"}], [{"type": "text"}]])
+def test_odd_content_is_carried(content: Any) -> None:
+    assert process([{"role": "user", "content": content}, *HISTORY[1:]])[0]["content"] == content
+
+
+def test_a_bad_pattern_fails_when_the_chain_is_loaded() -> None:
+    with pytest.raises(ConfigError, match=r"history_processors\[0\]\.remove.*is not a regular expression"):
+        elision.loads("history_processors: [{type: remove_regex, remove: ['(']}]")
+
+
+def test_a_pattern_that_never_ends_is_stopped_and_the_request_goes_out() -> None:
+    history = [{"role": "user", "content": "a" * 60 + "b"}]
+    chain = elision.loads("history_processors: [{type: remove_regex, remove: ['(a|aa)+$']}]")
+    with pytest.warns(ElisionWarning, match="remove_regex raised TimeoutError"):
+        view = chain.process(history)
+
+    assert view.messages == history

@@ -1,0 +1,200 @@
+"""Any generated history through any chain of built-in processors, in every shape: the rules of the guard hold.
+
+The suite tries a few examples; ``pytest tests/test_guard_properties.py --hypothesis-profile=large`` tries 2000 each.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wire_rules import (
+    bytes_of,
+    calls_and_thinking,
+    newest_action,
+    outline,
+    step_bounds,
+    wire_faults,
+    without_marks,
+    words_of,
+)
+
+from elision import Chain, ElisionWarning, SentView
+from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
+
+WIRES: tuple[Shape, ...] = ("openai", "anthropic")
+CONTENT_ONLY = (
+    "cache_control",
+    "closed_window",
+    "default",
+    "image_parsing",
+    "last_n_observations",
+    "remove_regex",
+    "tag_tool_call_observations",
+)
+MARK = {"cache_control": {"type": "ephemeral"}}
+SYSTEM = [{"type": "text", "text": "You fix bugs.", **MARK}]
+TOOLS = [{"name": "bash", "input_schema": {}, **MARK}]
+REQUESTS = st.fixed_dictionaries({"system": st.sampled_from([None, SYSTEM]), "tools": st.sampled_from([None, TOOLS])})
+
+
+def process(chain: Chain, messages: list[Any], shape: Shape, **request: Any) -> SentView:
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ElisionWarning
+        )  # functions under `call` may raise; their edits are then left out
+        return chain.process(messages, dialect=DIALECT_OF[shape], **request)
+
+
+def dropped(shape: Shape, messages: list[Any], view: SentView) -> set[int]:
+    starts = [edit.position for edit in view.edits if edit.action == "drop"]
+    return {position for start in starts for position in step_bounds(shape, messages, start)}
+
+
+def check_newest_step(shape: Shape, messages: list[Any], view: SentView) -> None:
+    before, after = newest_action(messages), newest_action(view.messages)
+    if before is None:
+        return
+    assert after is not None
+    assert calls_and_thinking(shape, view.messages[after]) == calls_and_thinking(shape, messages[before])
+
+
+def check_nothing_else_is_missing(shape: Shape, messages: list[Any], view: SentView) -> None:
+    gone = dropped(shape, messages, view)
+    kept = [message for position, message in enumerate(messages) if position not in gone]
+    new = sum(edit.action == "insert" for edit in view.edits)
+    found = iter(outline(shape, view.messages))
+
+    assert len(view.messages) == len(kept) + new
+    assert all(wanted in found for wanted in outline(shape, kept))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_any_history_through_any_chain_leaves_the_input_as_it_was(shape: Shape) -> None:
+    @given(st.one_of(histories(shape), poisoned(shape)), chains())
+    def holds(messages: list[Any], chain: Chain) -> None:
+        before = copy.deepcopy(messages)
+
+        process(chain, messages, shape)
+
+        assert messages == before
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_ids_and_order_are_kept_and_nothing_but_dropped_steps_is_missing(shape: Shape) -> None:
+    @given(histories(shape), chains())
+    def holds(messages: list[Any], chain: Chain) -> None:
+        view = process(chain, messages, shape)
+
+        check_newest_step(shape, messages, view)
+        if not view.repairs:
+            check_nothing_else_is_missing(shape, messages, view)
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", WIRES)
+def test_any_history_through_any_chain_is_valid_on_the_wire(shape: Shape) -> None:
+    @given(st.one_of(histories(shape), poisoned(shape)), chains(), REQUESTS)
+    def holds(messages: list[Any], chain: Chain, request: dict[str, Any]) -> None:
+        view = process(chain, messages, shape, **request)
+
+        assert wire_faults(shape, view.messages, beside=[request["system"], request["tools"]]) == []
+        check_newest_step(shape, messages, view)
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", ["sweagent", "sweagent_text"])
+def test_a_sweagent_style_chain_keeps_ids_order_and_input(shape: Shape) -> None:
+    @given(st.one_of(histories(shape), poisoned(shape)), chains(compat="sweagent"))
+    def holds(messages: list[Any], chain: Chain) -> None:
+        before = copy.deepcopy(messages)
+        view = process(chain, messages, shape)
+
+        assert messages == before
+        check_newest_step(shape, messages, view)
+        check_nothing_else_is_missing(shape, messages, view)
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_history_processors_leave_the_results_of_the_newest_step(shape: Shape) -> None:
+    @given(histories(shape), chains(types=("last_n_observations", "closed_window", "cache_control")))
+    def holds(messages: list[Any], chain: Chain) -> None:
+        view = process(chain, messages, shape)
+        newest = newest_action(messages)
+        if newest is None or view.repairs:
+            return
+        positions = step_bounds(shape, messages, newest)
+        shift = len(view.messages) - len(messages)
+        sent = [view.messages[position + shift] for position in positions]
+
+        assert bytes_of(without_marks(_texts(sent))) == bytes_of(
+            without_marks(_texts([messages[p] for p in positions]))
+        )
+
+    holds()
+
+
+def _texts(messages: list[Any]) -> list[Any]:
+    """Return messages with string content as the list that a breakpoint makes of it."""
+    return [
+        {**message, "content": [{"type": "text", "text": message["content"]}]}
+        if isinstance(message["content"], str)
+        else message
+        for message in messages
+    ]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_untouched_messages_are_sent_as_the_very_objects(shape: Shape) -> None:
+    @given(histories(shape), chains(types=CONTENT_ONLY))
+    def holds(messages: list[Any], chain: Chain) -> None:
+        view = process(chain, messages, shape)
+        if view.repairs:
+            return
+        touched = {edit.position for edit in view.edits}
+        untouched = [position for position in range(len(messages)) if position not in touched]
+
+        assert all(view.messages[position] is messages[position] for position in untouched)
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_session_gives_the_view_that_one_stateless_call_gives(shape: Shape) -> None:
+    @given(st.one_of(histories(shape), poisoned(shape)), chains(types=CONTENT_ONLY))
+    def holds(messages: list[Any], chain: Chain) -> None:
+        with chain.session() as session:
+            steps = [session.process(messages[:stop], dialect=DIALECT_OF[shape]) for stop in range(len(messages) + 1)]
+
+        assert bytes_of(steps[-1].messages) == bytes_of(process(chain, messages, shape).messages)
+
+    holds()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_the_user_said_is_sent_unless_a_processor_edited_it(shape: Shape) -> None:
+    @given(histories(shape), chains())
+    def holds(messages: list[Any], chain: Chain) -> None:
+        view = process(chain, messages, shape)
+        edited = {edit.position for edit in view.edits if edit.action in {"replace", "elide"}}
+        said = [
+            words
+            for position, message in enumerate(messages)
+            if message["role"] == "user" and position not in edited
+            for words in words_of(message)
+        ]
+        sent = [words for message in view.messages if message["role"] == "user" for words in words_of(message)]
+
+        assert [words for words in said if words not in sent] == []
+
+    holds()

@@ -1,0 +1,172 @@
+"""What the wires of OpenAI and Anthropic accept, by their documentation: an oracle that shares no code with Elision."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+MAX_MARKS = 4
+_THINKING = {"thinking", "redacted_thinking"}
+
+
+def wire_faults(shape: str, messages: Sequence[Any], beside: Any = None) -> list[str]:
+    """Return why a provider would reject the messages; ``beside`` is the request's system and tools."""
+    faults = [*_unencodable(messages), *_too_many_marks([beside, messages])]
+    match shape:
+        case "openai":
+            return [*faults, *_openai_pairing(messages)]
+        case "anthropic":
+            return [*faults, *_anthropic_pairing(messages), *_anthropic_blanks(messages)]
+        case _:
+            raise ValueError(f"{shape} is not a wire")
+
+
+def _unencodable(messages: Sequence[Any]) -> Iterator[str]:
+    try:
+        json.dumps(list(messages), ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        yield f"not UTF-8: {error.reason}"
+
+
+def _too_many_marks(value: Any) -> Iterator[str]:
+    marks = marks_in(value)
+    if marks > MAX_MARKS:
+        yield f"{marks} cache breakpoints"
+
+
+def marks_in(value: Any) -> int:
+    """Count the cache breakpoints anywhere in a value."""
+    if isinstance(value, Mapping):
+        return ("cache_control" in value) + sum(marks_in(item) for item in value.values())
+    return sum(marks_in(item) for item in value) if isinstance(value, list) else 0
+
+
+def without_marks(value: Any) -> Any:
+    """Return the value without its cache breakpoints."""
+    if isinstance(value, Mapping):
+        return {key: without_marks(item) for key, item in value.items() if key != "cache_control"}
+    return [without_marks(item) for item in value] if isinstance(value, list) else value
+
+
+def _openai_pairing(messages: Sequence[Any]) -> Iterator[str]:
+    """Each call is answered once, by the tool messages that directly follow its message."""
+    waiting: Counter[str] = Counter()
+    owner = -1
+    for index, message in enumerate(messages):
+        if message["role"] == "tool":
+            name = message.get("tool_call_id") or ""
+            if not waiting[name]:
+                yield f"message {index} answers {name!r}, which nobody waits for"
+            waiting[name] -= 1
+            continue
+        if any(count > 0 for count in waiting.values()):
+            yield f"message {owner} has calls without a result before message {index}"
+        waiting = Counter(call["id"] for call in message.get("tool_calls") or ())
+        owner = index
+    if any(count > 0 for count in waiting.values()):
+        yield f"message {owner} has calls without a result at the end"
+
+
+def _anthropic_pairing(messages: Sequence[Any]) -> Iterator[str]:
+    """The user message after one with calls leads with a result for each of them, and no other has results."""
+    waiting: Counter[str] = Counter()
+    for index, message in enumerate(messages):
+        blocks = blocks_of(message)
+        kinds = [block.get("type") for block in blocks]
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        found = Counter(block["tool_use_id"] for block in results)
+        if found != waiting:
+            yield f"message {index} answers {dict(found)}, the one before it waits for {dict(waiting)}"
+        if kinds[: len(results)] != ["tool_result"] * len(results):
+            yield f"message {index} does not lead with its results"
+        waiting = Counter(block["id"] for block in blocks if block.get("type") == "tool_use")
+    if waiting:
+        yield "the last message has calls without a result"
+
+
+def _anthropic_blanks(messages: Sequence[Any]) -> Iterator[str]:
+    for index, message in enumerate(messages):
+        content = message["content"]
+        if isinstance(content, str) and not content.strip():
+            yield f"message {index} is blank"
+        for block in blocks_of(message):
+            inner = block.get("content") if block.get("type") == "tool_result" else None
+            for item in [block, *(inner if isinstance(inner, list) else ())]:
+                if item.get("type") == "text" and not item["text"].strip():
+                    yield f"message {index} has a blank text block"
+
+
+def blocks_of(message: Mapping[str, Any]) -> list[Any]:
+    """Return the content blocks of an Anthropic message."""
+    content = message.get("content")
+    return content if isinstance(content, list) else []
+
+
+def bytes_of(value: Any) -> str:
+    """Return a value as JSON."""
+    return json.dumps(value, sort_keys=True)
+
+
+def calls_and_thinking(shape: str, message: Mapping[str, Any]) -> str:
+    """Return the calls and the thinking of an assistant message, as bytes."""
+    if shape == "anthropic":
+        return bytes_of([block for block in blocks_of(message) if block.get("type") in {"tool_use", *_THINKING}])
+    keys = ("tool_calls", "reasoning_content", "thinking_blocks", "action")
+    return bytes_of({key: message.get(key) for key in keys})
+
+
+def result_ids(shape: str, message: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the results that a message holds."""
+    if shape == "anthropic":
+        return [block["tool_use_id"] for block in blocks_of(message) if block.get("type") == "tool_result"]
+    if message["role"] != "tool":
+        return []
+    return [(message.get("tool_call_ids") or [message.get("tool_call_id")])[0] or ""]
+
+
+def call_ids(shape: str, message: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the calls that a message holds."""
+    if shape == "anthropic":
+        return [block["id"] for block in blocks_of(message) if block.get("type") == "tool_use"]
+    return [call["id"] for call in message.get("tool_calls") or ()]
+
+
+def outline(shape: str, messages: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Return role and ids of each message: what edits of content leave as it is."""
+    return [
+        (message["role"], *call_ids(shape, message), "|", *result_ids(shape, message), str(message.get("message_type")))
+        for message in messages
+    ]
+
+
+def step_bounds(shape: str, messages: Sequence[Mapping[str, Any]], start: int) -> range:
+    """Return the positions of the step that begins at ``start``: the action and the results behind it."""
+    stop = start + 1
+    if shape.endswith("_text"):
+        calls = bool(messages[start].get("action") or (messages[start].get("extra") or {}).get("actions"))
+        return range(start, start + 1 + (calls and stop < len(messages) and messages[stop]["role"] == "user"))
+    left = len(call_ids(shape, messages[start]))
+    while left > 0 and stop < len(messages) and (found := result_ids(shape, messages[stop])):
+        left -= len(found)
+        stop += 1
+    return range(start, stop)
+
+
+def newest_action(messages: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the position of the last assistant message."""
+    return max((index for index, message in enumerate(messages) if message["role"] == "assistant"), default=None)
+
+
+Words = Callable[[Mapping[str, Any]], list[str]]
+
+
+def words_of(message: Mapping[str, Any]) -> list[str]:
+    """Return the texts that a message says itself, results left out."""
+    content = message.get("content")
+    if message["role"] == "tool" or message.get("message_type") == "observation":
+        return []
+    if isinstance(content, str):
+        return [content]
+    return [item["text"] for item in content or () if isinstance(item, Mapping) and item.get("type") == "text"]
