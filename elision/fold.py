@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from elision.history import History, Segment
 from elision.hostside import HostSide
 from elision.moment import Memory, Moment, Request
+from elision.outgoing import Outgoing
 from elision.overlay import Overlay
-from elision.processor import Processor
+from elision.processor import Processor, Stage
 from elision.question import Decisions, Question
 from elision.view import View
 
@@ -38,27 +39,27 @@ class Fold:
             self._enter(segment, request)
         self._done = ready
 
-    def for_request(self, request: Request, host: HostSide) -> tuple[Overlay, Decisions]:
+    def for_request(self, sent: Outgoing, request: Request) -> Decisions:
         """Ask the ``request`` processors; what they decide is good for this request only.
 
         So is what the ``entry`` processors make of a last step that still waits for results: it enters for good when
         it is complete.
         """
-        overlay, decisions = Overlay(parent=self.overlay), Decisions()
-        history = self.history
+        decisions, history = Decisions(), sent.history
         count = len(history.observations)
         moment = Moment(len(history), len(history.steps), count, count)
-        for segment in history.segments[self._done :]:
-            window = (segment.start, segment.stop)
+        host = HostSide(sent.dialect, history, sent.rendered)
+        waiting = self._done < len(self.history.segments)
+        newest = history.segments[-1] if waiting else None
+        questions: list[tuple[Stage, tuple[int, int]]] = [("request", (0, len(history)))]
+        if newest is not None:
+            questions.insert(0, ("entry", (newest.start, newest.stop)))
+        for stage, window in questions:
             for index, processor in enumerate(self.processors):
-                if processor.runs_at == "entry":
-                    view = View(history, overlay, moment, stage=None, window=window, request=request)
-                    Question(processor, index, "entry", view, decisions, on_error=self.on_error).ask()
-        for index, processor in enumerate(self.processors):
-            if processor.runs_at == "request":
-                view = View(history, overlay, moment, stage=None, window=(0, len(history)), request=request, host=host)
-                Question(processor, index, "request", view, decisions, on_error=self.on_error).ask()
-        return overlay, decisions
+                if processor.runs_at == stage:
+                    view = View(history, sent.overlay, moment, stage=None, window=window, request=request, host=host)
+                    Question(processor, index, stage, view, decisions, on_error=self.on_error).ask()
+        return decisions
 
     def _enter(self, segment: Segment, request: Request) -> None:
         moment = self._moment(segment)

@@ -17,6 +17,7 @@ from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Inse
 from elision.history import Address, Content, History, Image, Opaque, Text, ToolResult, has_surrogates, plain
 from elision.moment import Request
 from elision.overlay import Overlay, content_at
+from elision.placeholders import is_placeholder
 from elision.processor import Processor, Stage
 
 MAX_CACHE_BREAKPOINTS = 4
@@ -172,7 +173,7 @@ def _elided_stays(case: Case) -> Why | None:
     """Rule 8: what is elided stays as it is, and a dropped step is gone."""
     edit = case.edit
     if isinstance(edit, Replace):
-        if case.overlay.elided(edit.address):
+        if case.overlay.elided(edit.address) or is_placeholder(plain(_found(case, edit.address))):
             return Why("a placeholder stands there already")
         paired = case.history.paired.get(edit.address)
         if paired is not None and case.overlay.is_dropped(paired.step):

@@ -107,6 +107,8 @@ class Step:
     calls: tuple[tuple[int, ToolCall], ...]
     results: list[Address | None]
     demo: bool = False
+    unfinished: bool = False
+    """Whether a result was made up for it on the way out: it still counts as open."""
 
     @property
     def open(self) -> bool:
@@ -115,7 +117,7 @@ class Step:
 
     def open_at(self, stop: int) -> bool:
         """Whether a call had no result yet when the history was ``stop`` messages long."""
-        return any(address is None or address.position >= stop for address in self.results)
+        return self.unfinished or any(address is None or address.position >= stop for address in self.results)
 
 
 @dataclass(frozen=True, slots=True)

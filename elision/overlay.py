@@ -52,6 +52,17 @@ class Overlay:
         """Whether a step is left out of the view."""
         return step in self.dropped or (self.parent is not None and self.parent.is_dropped(step))
 
+    def restructures(self) -> bool:
+        """Whether messages come in or go."""
+        return bool(self.dropped or self.inserted) or (self.parent is not None and self.parent.restructures())
+
+    def insertions(self) -> dict[int, list[Insert]]:
+        """Return the messages to insert, by the position they go before."""
+        merged = self.parent.insertions() if self.parent else {}
+        for position, inserts in self.inserted.items():
+            merged[position] = [*merged.get(position, ()), *inserts]
+        return merged
+
     def tags_of(self, address: Address, message: Message) -> frozenset[str]:
         """Return the tags of an observation: the host's and those that processors added."""
         inherited = self.parent.tags_of(address, message) if self.parent else message.tags

@@ -34,25 +34,13 @@ class Assembly:
     history: History
     dialect: Dialect
     rendered: Sequence[Any]
-    overlays: Sequence[Overlay]
-
-    def dropped(self, step: int | None) -> bool:
-        """Whether a step is left out."""
-        return any(overlay.is_dropped(step) for overlay in self.overlays)
-
-    def inserted(self) -> Mapping[int, list[Insert]]:
-        """Return the messages to insert, by the position they go before."""
-        merged: dict[int, list[Insert]] = {}
-        for overlay in self.overlays:
-            for position, inserts in overlay.inserted.items():
-                merged.setdefault(position, []).extend(inserts)
-        return merged
+    overlay: Overlay
 
     def current(self, address: Address) -> ToolResult:
         """Return a result with the content that is sent."""
         part = self.history.messages[address.position].parts[address.part]
         assert isinstance(part, ToolResult)  # noqa: S101 (addresses of results only)
-        version = self.overlays[-1].version(address)
+        version = self.overlay.version(address)
         content = version.content if version else part.content
         if address.position in self.history.faults.surrogates:
             content = _scrubbed(content)
@@ -63,12 +51,12 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
     """Return the host messages to send, and what was mended for it."""
     repairs: list[Repair] = []
     out: list[Any] = []
-    inserted = work.inserted()
+    inserted = work.overlay.insertions()
     emit = _emitter(work, repairs)
     for segment in work.history.segments:
         for insert in inserted.get(segment.start, ()):
             out.extend(work.dialect.build(_inserted_message(insert)))
-        if segment.step is not None and work.dropped(segment.step):
+        if segment.step is not None and work.overlay.is_dropped(segment.step):
             continue
         out.extend(emit(segment.start, segment.stop, segment.step))
     return out, repairs
@@ -108,7 +96,7 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         return work.rendered[position]
     if len(removed) == len(message.parts):
         return None
-    contents = work.overlays[-1].changes(position)
+    contents = work.overlay.changes(position)
     if position in faults.surrogates:
         repairs.append(Repair("surrogate", position, "lone surrogates replaced with U+FFFD"))
         contents = _without_surrogates(message, contents)
@@ -118,8 +106,7 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         if not left or isinstance(left[-1], Thinking):
             keep = max(blanks)
             blanks, contents = blanks - {keep}, {**contents, keep: (Text(BLANK),)}
-    mark = work.overlays[-1].marks.get(position)
-    return work.dialect.patch(message, Patch(contents=contents, mark=mark, removed=removed | blanks))
+    return work.dialect.patch(message, Patch(contents=contents, removed=removed | blanks))
 
 
 def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]:
@@ -137,17 +124,13 @@ def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]
         results.append(work.current(address))
     if step.index in work.history.faults.split:
         repairs.append(Repair("split_batch", step.start, "results of one batch put into one message"))
-    built = work.dialect.build(Message("tool", "observation", (*results, *_beside(work, step)), None))
-    marks = [on for position, on in sorted(work.overlays[-1].marks.items()) if step.start < position < step.stop]
-    for raw in built:
-        mark = marks[-1] if marks and (raw is built[-1] or not marks[-1]) else None
-        yield raw if mark is None else work.dialect.patch(work.dialect.parse(raw, work.history), Patch(mark=mark))
+    yield from work.dialect.build(Message("tool", "observation", (*results, *_beside(work, step)), None))
 
 
 def _beside(work: Assembly, step: Step) -> Iterator[Part]:
     """Yield what stands beside the results of a step, edits applied."""
     for position in range(step.start + 1, step.stop):
-        changes = work.overlays[-1].changes(position)
+        changes = work.overlay.changes(position)
         for index, part in enumerate(work.history.messages[position].parts):
             if isinstance(part, Text):
                 yield from _scrubbed(changes.get(index, (part,)))

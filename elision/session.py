@@ -7,18 +7,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from elision.dialect import Dialect, Patch, by_name, detect
+from elision.dialect import Dialect, by_name, detect
 from elision.errors import InputError
 from elision.fold import Fold
-from elision.guard import excess_breakpoints
-from elision.history import Address, History
-from elision.hostside import HostSide
+from elision.history import History
 from elision.moment import Request
-from elision.overlay import Overlay
+from elision.outgoing import Outgoing, finished, outgoing, patched
 from elision.question import Decisions
 from elision.registry import plugins
-from elision.repair import Assembly, Repair, assemble
-from elision.report import Pending, Refusal, SentView
+from elision.report import Pending, SentView
 
 if TYPE_CHECKING:
     from elision.chain import Chain
@@ -83,8 +80,9 @@ class Session:
         facts = Request(system, tools, model or self.chain.model, self.chain.compat)
         fold.advance(facts)
         self._render(reader, fold)
-        overlay, decisions = fold.for_request(facts, HostSide(reader, fold.history, self._rendered))
-        view = self._compose(reader, fold, overlay, decisions, facts)
+        sent = outgoing(reader, fold.history, fold.overlay, self._rendered)
+        decisions = fold.for_request(sent, facts)
+        view = self._view(fold, sent, decisions, facts)
         self._warn(view)
         return view
 
@@ -144,49 +142,22 @@ class Session:
 
     def _render(self, reader: Dialect, fold: Fold) -> None:
         for position in fold.decisions.touched:
-            self._rendered[position] = _patched(reader, fold.history, fold.overlay, position, None)
+            self._rendered[position] = patched(reader, fold.history, fold.overlay, position)
         fold.decisions.touched.clear()
 
-    def _compose(self, reader: Dialect, fold: Fold, overlay: Overlay, decisions: Decisions, facts: Request) -> SentView:
-        history, lasting = fold.history, fold.overlay
-        refused, repairs = self._cap(fold, overlay, decisions, facts)
-        out = list(self._rendered)
-        for position in decisions.touched | overlay.marks.keys():
-            out[position] = _patched(reader, history, overlay, position, overlay.marks.get(position))
-        layers = (lasting, overlay)
-        if any(layer.dropped or layer.inserted for layer in layers) or (reader.wire.checked and history.poisoned):
-            out, mended = assemble(Assembly(history, reader, out, layers))
-            repairs = [*repairs, *mended]
+    def _view(self, fold: Fold, sent: Outgoing, decisions: Decisions, facts: Request) -> SentView:
+        messages, refused, repairs = finished(sent, decisions, facts)
         return SentView(
-            messages=out,
-            dialect=reader.name,
+            messages=messages,
+            dialect=sent.dialect.name,
             edits=(*fold.decisions.edits, *decisions.edits),
             refusals=(*fold.decisions.refusals.values(), *decisions.refusals.values(), *refused),
             failures=(*fold.decisions.failures.values(), *decisions.failures.values()),
             repairs=tuple(repairs),
-            pending=tuple(Pending(step.index, call.id, call.name) for step, _, call in history.unanswered()),
+            pending=tuple(Pending(step.index, call.id, call.name) for step, _, call in fold.history.unanswered()),
             history=tuple(self._raws),
             model=facts.model,
         )
-
-    def _cap(
-        self, fold: Fold, overlay: Overlay, decisions: Decisions, facts: Request
-    ) -> tuple[list[Refusal], list[Repair]]:
-        """Keep cache breakpoints within the provider's number: a processor's are refused, a host's taken away."""
-        refused: list[Refusal] = []
-        repairs: list[Repair] = []
-        for position, ours in excess_breakpoints(fold.history, overlay, facts):
-            if ours:
-                by = next(e.processor for e in decisions.edits if e.action == "set_cache_breakpoint")
-                refused.append(Refusal(by, "set_cache_breakpoint", position, None, "", "breakpoints", "over the limit"))
-                if fold.history.messages[position].marks:
-                    overlay.marks[position] = False
-                else:
-                    overlay.marks.pop(position)
-            else:
-                overlay.marks[position] = False
-                repairs.append(Repair("marks", position, "more cache breakpoints than the provider takes"))
-        return refused, repairs
 
     def _warn(self, view: SentView) -> None:
         for failure in view.failures:
@@ -194,15 +165,6 @@ class Session:
             if told not in self._warned:
                 self._warned.add(told)
                 warnings.warn(told, ElisionWarning, stacklevel=3)
-
-
-def _patched(reader: Dialect, history: History, overlay: Overlay, position: int, mark: bool | None) -> Any:
-    message = history.messages[position]
-    added: frozenset[str] = frozenset()
-    for index in range(len(message.parts)):
-        added |= overlay.tags_of(Address(position, index), message)
-    tags = added if added != message.tags else None
-    return reader.patch(message, Patch(overlay.changes(position), mark, tags))
 
 
 def _contents(messages: list[Any]) -> list[Any]:

@@ -23,6 +23,12 @@ def thinned(history: list[Any]) -> list[Any]:
     return [message for index, message in enumerate(history) if index % 3 != 2]
 
 
+def trimmed(history: list[Any]) -> list[Any]:
+    """Leave out everything from the first message of the model to the second."""
+    acts = [index for index, message in enumerate(history) if message["role"] == "assistant"]
+    return [*history[: acts[0]], *history[acts[1] :]] if len(acts) > 1 else history
+
+
 def turned(history: list[Any]) -> list[Any]:
     """Turn the order round."""
     return history[::-1]

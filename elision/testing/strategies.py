@@ -237,7 +237,7 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
         "last_n_messages": st.integers(0, 6),
         "last_n_messages_offset": st.integers(0, 3),
     },
-    "call": {"target": st.sampled_from(["shortened", "shouted", "thinned", "turned", "noted", "edited"])},
+    "call": {"target": st.sampled_from(["trimmed", "shortened", "shouted", "thinned", "turned", "noted", "edited"])},
     "last_n_observations": {"n": st.integers(1, 5), "polling": st.integers(1, 5)},
     "remove_regex": {
         "remove": st.lists(

@@ -1,0 +1,94 @@
+"""What goes out with one request: the history as it can be sent, then what the ``request`` processors make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elision.dialect import Dialect, Patch
+from elision.guard import excess_breakpoints
+from elision.history import Address, History
+from elision.moment import Request
+from elision.overlay import Overlay, Version, content_at
+from elision.question import Decisions
+from elision.repair import Assembly, Repair, assemble
+from elision.report import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A history that is fit for the wire, an overlay for this request, and its messages with lasting edits applied."""
+
+    dialect: Dialect
+    history: History
+    overlay: Overlay
+    rendered: Sequence[Any]
+    repairs: Sequence[Repair]
+
+
+def outgoing(dialect: Dialect, history: History, lasting: Overlay, rendered: Sequence[Any]) -> Outgoing:
+    """Return the history itself, or where it is poisoned, a mended one in its place."""
+    if not (dialect.wire.checked and history.poisoned):
+        return Outgoing(dialect, history, Overlay(parent=lasting), rendered, ())
+    messages, repairs = assemble(Assembly(history, dialect, rendered, lasting))
+    mended = History(dialect.wire)
+    for raw in messages:
+        mended.append(dialect.parse(raw, mended))
+    return Outgoing(dialect, mended, _carried_over(history, lasting, mended), messages, repairs)
+
+
+def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[list[Any], list[Refusal], list[Repair]]:
+    """Return the messages with this request's edits, the breakpoints that were refused, and all that was mended."""
+    refused, repairs = _within_limit(sent, decisions, request)
+    overlay = sent.overlay
+    messages = list(sent.rendered)
+    for position in decisions.touched | overlay.marks.keys():
+        messages[position] = patched(sent.dialect, sent.history, overlay, position)
+    if overlay.restructures():
+        messages, _ = assemble(Assembly(sent.history, sent.dialect, messages, overlay))
+    return messages, refused, [*sent.repairs, *repairs]
+
+
+def patched(dialect: Dialect, history: History, overlay: Overlay, position: int) -> Any:
+    """Return the host message at ``position`` with everything that the overlay says of it."""
+    message = history.messages[position]
+    tags = message.tags
+    for index in range(len(message.parts)):
+        tags |= overlay.tags_of(Address(position, index), message)
+    mark = overlay.marks.get(position)
+    return dialect.patch(message, Patch(overlay.changes(position), mark, tags if tags != message.tags else None))
+
+
+def _carried_over(history: History, lasting: Overlay, mended: History) -> Overlay:
+    """Return an overlay that knows of the mended history what was known: tags, placeholders, calls that are open."""
+    overlay = Overlay()
+    kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
+    for old, new in zip(kept, mended.steps, strict=True):
+        new.unfinished = old.open
+        for source, target in zip(old.results, new.results, strict=True):
+            if source is None or target is None:
+                continue
+            if tags := lasting.tags_of(source, history.messages[source.position]):
+                overlay.tags[target] = tags
+            if lasting.elided(source):
+                overlay.versions[target] = [Version(0, content_at(history, lasting, source), elided=True)]
+    return overlay
+
+
+def _within_limit(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[list[Refusal], list[Repair]]:
+    """Keep cache breakpoints within the provider's number: a processor's are refused, a host's taken away."""
+    refused: list[Refusal] = []
+    repairs: list[Repair] = []
+    marks = sent.overlay.marks
+    for position, ours in excess_breakpoints(sent.history, sent.overlay, request):
+        if ours:
+            by = next(edit.processor for edit in decisions.edits if edit.action == "set_cache_breakpoint")
+            refused.append(Refusal(by, "set_cache_breakpoint", position, None, "", "breakpoints", "over the limit"))
+        else:
+            repairs.append(Repair("marks", position, "more cache breakpoints than the provider takes"))
+        if sent.history.messages[position].marks:
+            marks[position] = False
+        else:
+            marks.pop(position)
+    return refused, repairs

@@ -1,0 +1,193 @@
+"""The contract: every rule is broken by a bad processor and found, and the built-in processors keep them all."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal
+
+import pytest
+from pydantic import ValidationError
+
+from elision import Address, Edit, Operation, Processor, Replace, Stage, Text, View, processor_types
+from elision.testing import check_processor
+
+COUNTER = itertools.count()
+SEEN: set[str] = set()
+
+
+class Careful(Processor):
+    """Keeps only the last line of tracebacks in old observations."""
+
+    operation: ClassVar[Operation] = "truncate"
+    type: Literal["careful"] = "careful"
+    keep_last: int = 2
+
+    def plan(self, view: View) -> Iterator[Edit]:
+        for observation in view.older_observations(keep_last=self.keep_last):
+            if "Traceback" in observation.text:
+                yield observation.replace(observation.text.rstrip().rsplit("\n", 1)[-1])
+
+
+class Entry(Processor):
+    stage: ClassVar[Stage] = "entry"
+    operation: ClassVar[Operation] = "truncate"
+
+    def plan(self, view: View) -> Iterable[Edit]:
+        for observation in view.observations:
+            if len(observation.text) > 100:
+                yield observation.replace(self.shorter(observation.text))
+
+    def shorter(self, text: str) -> str:
+        raise NotImplementedError
+
+
+class ChangesTheHostsMessages(Entry):
+    def plan(self, view: View) -> Iterable[Edit]:
+        for message in view.messages:
+            message.message.raw["content"] = "mine"
+        return []
+
+
+class Raises(Entry):
+    def plan(self, view: View) -> Iterable[Edit]:
+        return [view.tag(observation, "x") for observation in view.observations if observation.call.arguments["path"]]  # type: ignore[union-attr,index]
+
+
+class Counts(Entry):
+    def shorter(self, text: str) -> str:
+        return f"cleared, number {next(COUNTER)}"
+
+
+class ReadsTheClock(Entry):
+    def shorter(self, text: str) -> str:
+        return f"cleared at {time.time_ns()}"
+
+
+class Remembers(Entry):
+    def plan(self, view: View) -> Iterable[Edit]:
+        for observation in view.observations:
+            if len(observation.text) > 100 and observation.text not in SEEN:
+                SEEN.add(observation.text)
+                yield observation.replace("seen")
+
+
+class RemembersUntilItIsMadeAnew(Entry):
+    _asked: list[int] = []
+
+    def plan(self, view: View) -> Iterable[Edit]:
+        self._asked.append(1)
+        if len(self._asked) % 2:
+            yield from super().plan(view)
+
+    def shorter(self, text: str) -> str:
+        return "even"
+
+
+class DiffersFromItsTwin(Entry):
+    _number: int = 0
+
+    def model_post_init(self, context: Any) -> None:
+        object.__setattr__(self, "_number", next(COUNTER))
+
+    def shorter(self, text: str) -> str:
+        return f"by number {self._number}"
+
+
+class Grows(Entry):
+    def shorter(self, text: str) -> str:
+        return f"{text} (end)"
+
+
+class CutsInHalfEachTime(Entry):
+    def shorter(self, text: str) -> str:
+        return text[: len(text) // 2]
+
+
+class PartsAStep(Entry):
+    stage: ClassVar[Stage] = "request"
+
+    def plan(self, view: View) -> Iterable[Edit]:
+        given = view.host_messages()
+        return view.edits_from(given, [message for message in given if message["role"] != "tool"])
+
+
+class EditsTheUser(Entry):
+    def plan(self, view: View) -> Iterable[Edit]:
+        return [p.replace("") for m in view.messages if m.role == "user" for p in m.parts if not p.is_result]
+
+
+class PointsNowhere(Entry):
+    def plan(self, view: View) -> Iterable[Edit]:
+        return [Replace(Address(10**6, 0), (Text(""),))]
+
+
+class SaysNotWhatItDoes(Entry):
+    operation: ClassVar[Operation] = "none"
+
+    def shorter(self, text: str) -> str:
+        return "short"
+
+
+BAD = {
+    ChangesTheHostsMessages: "input_untouched",
+    Raises: "does_not_raise",
+    Counts: "pure",
+    ReadsTheClock: "pure",
+    Remembers: "pure",
+    RemembersUntilItIsMadeAnew: "pure",
+    DiffersFromItsTwin: "deterministic",
+    Grows: "never_grows",
+    CutsInHalfEachTime: "idempotent",
+    PartsAStep: "step_is_atomic",
+    EditsTheUser: "touches_declared",
+    PointsNowhere: "within_reach",
+    SaysNotWhatItDoes: "declares_operation",
+}
+
+
+@pytest.mark.parametrize(("bad", "rule"), BAD.items(), ids=lambda value: getattr(value, "__name__", value))
+def test_a_bad_processor_is_found_and_the_rule_named(bad: type[Processor], rule: str) -> None:
+    SEEN.clear()
+    with pytest.raises(AssertionError) as caught:
+        check_processor(bad)
+
+    assert str(caught.value).startswith(f"{bad.__name__} breaks the contract: {rule}: ")
+
+
+def test_the_message_ends_with_a_small_history() -> None:
+    with pytest.raises(AssertionError) as caught:
+        check_processor(Grows)
+    said = str(caught.value)
+    history = json.loads(said.split("smallest history (openai):\n")[1])
+
+    assert re.search(r"it would put \d+ characters where it found \d+", said)
+    assert len(history) <= 6
+
+
+def test_a_careful_processor_keeps_the_contract() -> None:
+    check_processor(Careful, max_examples=20, keep_last=1)
+
+
+BUILT_IN: list[tuple[str, dict[str, Any]]] = [
+    ("cache_control", {"last_n_messages": 3}),
+    ("closed_window", {}),
+    ("default", {}),
+    ("image_parsing", {}),
+    ("last_n_observations", {"n": 2, "polling": 2}),
+    ("remove_regex", {}),
+    ("tag_tool_call_observations", {"function_names": {"bash"}}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), BUILT_IN, ids=[name for name, _ in BUILT_IN])
+def test_the_built_in_processors_keep_the_contract(name: str, options: dict[str, Any]) -> None:
+    check_processor(processor_types()[name], max_examples=15, **options)
+
+
+def test_wrong_options_are_told_at_once() -> None:
+    with pytest.raises(ValidationError, match="keep_first"):
+        check_processor(Careful, keep_first=1)
