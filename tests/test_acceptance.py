@@ -11,8 +11,9 @@ from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 from elision.convert import convert
 from elision.dialect import by_name
 from elision.registry import plugins
@@ -46,7 +47,7 @@ def test_at_the_top_level_stand_processors_plugins_configs_tests_templates_pypro
 
 
 def test_the_packages_that_were_asked_for_each_do_real_work() -> None:
-    """pluggy, pyyaml and jinja2 are loaded by a chain that elides, tiktoken by counting; litellm brings vocabularies."""
+    """A chain that elides loads pluggy, pyyaml and jinja2; counting loads tiktoken, with litellm's vocabularies."""
     code = """
         import json, sys, elision
         view = elision.loads("history_processors: [{type: last_n_observations, n: 5}]").process(json.load(sys.stdin))

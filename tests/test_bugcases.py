@@ -1,4 +1,4 @@
-"""Faults that users met in other systems, against the chains that ship; the cases are read where the folder is there."""
+"""Faults that users met in other systems, against the chains that ship; read where the folder is there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import elision
 import pytest
-from elision import SentView
-from elision.tokens import count_text
 from shared_data import shared, shared_files
 from wire_rules import blocks_of, marks_in, wire_faults
+
+import elision
+from elision import SentView
+from elision.tokens import count_text
 
 CHAINS = (
     "default",

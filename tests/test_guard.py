@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 import pytest
+
 from elision import (
     Address,
     CacheBreakpoint,
@@ -46,16 +47,16 @@ def planned(plan: Plan, **traits: Any) -> Processor:
     return Planned()
 
 
-def call(id: str, name: str = "read_file", arguments: str = "{}") -> dict[str, Any]:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def call(call_id: str, name: str = "read_file", arguments: str = "{}") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def assistant(*calls: dict[str, Any], text: str | None = None) -> dict[str, Any]:
     return {"role": "assistant", "content": text, "tool_calls": list(calls)}
 
 
-def tool(id: str, content: Any) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": id, "content": content}
+def tool(call_id: str, content: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
 HISTORY: list[dict[str, Any]] = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from elision import Chain, InputError
 from elision.registry import plugins
 
@@ -15,8 +16,8 @@ RUN = json.loads((Path(__file__).parents[1] / "examples" / "sample_run.json").re
 MESSAGES: list[dict[str, Any]] = RUN["messages"]
 
 
-def processor(type: str, **options: Any) -> Any:
-    return plugins().processors()[type](**options)
+def processor(name: str, **options: Any) -> Any:
+    return plugins().processors()[name](**options)
 
 
 CHAINS = {

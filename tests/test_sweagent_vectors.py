@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import elision
 import pytest
 import yaml
-from elision import ConfigError
 from shared_data import shared, shared_files
+
+import elision
+from elision import ConfigError
 
 Messages = list[dict[str, Any]]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 
 MARK = {"type": "ephemeral"}
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}

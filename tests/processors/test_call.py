@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 from elision import ConfigError, ElisionWarning, SentView, View
 
 CALLS = [{"id": n, "type": "function", "function": {"name": n, "arguments": "{}"}} for n in "ab"]
@@ -106,7 +107,10 @@ def test_growth_is_refused(run: Run) -> None:
     assert [refusal.rule for refusal in view.refusals] == ["never_grows"]
 
 
-@pytest.mark.parametrize("returned", [None, "text", {}, [7], [{"role": "tool", "tool_call_id": "z", "content": "made up"}]])
+MADE_UP = {"role": "tool", "tool_call_id": "z", "content": "made up"}
+
+
+@pytest.mark.parametrize("returned", [None, "text", {}, [7], [MADE_UP]])
 def test_what_is_no_history_is_reported_and_the_request_goes_out(run: Run, returned: Any) -> None:
     with pytest.warns(ElisionWarning, match="call raised"):
         view = run(lambda history: returned)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 
 PNG = "iVBORw0KGgo="
 MARKDOWN = f"see ![shot](data:image/png;base64,{PNG}) end"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 
 LONG = "a result with some lines\nthat is long enough\nto be worth eliding"
 ELIDED = "Old environment output: (3 lines omitted)"

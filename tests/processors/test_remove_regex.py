@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import elision
 import pytest
+
+import elision
 from elision import ConfigError, ElisionWarning
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"path": "<diff>x</diff>"}'}}

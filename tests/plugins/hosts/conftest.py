@@ -160,13 +160,14 @@ def give(value):
 Script = Callable[[str], Any]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def miniswe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Import the host, with mini-swe-agent's own folder in a temporary place."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MSWEA_GLOBAL_CONFIG_DIR", str(tmp_path_factory.mktemp("mini")))
         patch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         patch.setenv("MSWEA_SILENT_STARTUP", "1")
+        patch.setenv("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "1")
         yield importlib.import_module("elision.plugins.hosts.miniswe")
 
 

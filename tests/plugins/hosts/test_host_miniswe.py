@@ -15,6 +15,9 @@ import pytest
 
 import elision
 
+# litellm builds a model with such a field when it first sends something.
+pytestmark = pytest.mark.filterwarnings("ignore:Items? .* using the `ReadOnly` qualifier:UserWarning")
+
 CLEAR = [{"type": "last_n_observations", "n": 3}]
 SILENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "MSWEA_SILENT_STARTUP": "1"}
 FINISH = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
@@ -234,18 +237,30 @@ except elision.ElisionError as error:
     assert done.stdout.endswith("install it with: pip install 'elision[miniswe]'\n")
 
 
-def test_messages_of_the_responses_api_are_refused_at_once(miniswe: Any, tmp_path: Path) -> None:
+def test_messages_of_the_responses_api_are_refused_and_not_tried_again(
+    miniswe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from minisweagent.models.litellm_response_model import LitellmResponseModel
-
-    class Responses(miniswe.ElisionMixin, LitellmResponseModel):  # type: ignore[misc]
-        def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
-            call = {"type": "function_call", "call_id": "a", "name": "bash", "arguments": '{"command": "ls"}'}
-            return Response(object="response", output=[call])
 
     class Response(dict[str, Any]):
         @property
         def output(self) -> Any:
             return self["output"]
 
+    class Responses(miniswe.ElisionMixin, LitellmResponseModel):  # type: ignore[misc]
+        asked = 0
+
+        def _prepare_messages_for_api(self, messages: list[dict[str, Any]]) -> Any:
+            self.asked += 1
+            return super()._prepare_messages_for_api(messages)
+
+        def _query(self, messages: list[dict[str, Any]], **kwargs: Any) -> Any:
+            call = {"type": "function_call", "call_id": "a", "name": "bash", "arguments": '{"command": "ls"}'}
+            return Response(object="response", output=[call])
+
+    monkeypatch.setenv("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2")
+    model = Responses(model_name="scripted/model", cost_tracking="ignore_errors", history_processors=CLEAR)
     with pytest.raises(elision.InputError, match="use a model class of chat completions"):
-        run(Responses(model_name="scripted/model", cost_tracking="ignore_errors", history_processors=CLEAR), tmp_path)
+        run(model, tmp_path)
+
+    assert model.asked == 2
