@@ -55,7 +55,7 @@ class Anthropic(Dialect):
         score = 2 if _is_request(document) else 1
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or fields.get("role") not in _ROLES or "content" not in fields:
+            if fields is None or text_or_empty(fields.get("role")) not in _ROLES or "content" not in fields:
                 return 0
             types = types_in(fields["content"])
             if any(fields.get(key) is not None for key in _FOREIGN_KEYS) or not types.isdisjoint(_FOREIGN_TYPES):
@@ -124,7 +124,7 @@ def _parse_block(block: Any, role: Role) -> Part:
     fields = as_mapping(block)
     if fields is None:
         return _parse_piece(block)
-    kind = fields.get("type")
+    kind = text_or_empty(fields.get("type"))
     if kind in _THINKING:
         return Thinking(text_or_empty(fields.get("thinking")), block)
     if kind == "tool_use" and role == "assistant":
@@ -261,7 +261,7 @@ def _unmarked_block(block: Any) -> Any:
 def _with_mark(blocks: list[Any], mark: Any) -> list[Any]:
     for index in range(len(blocks) - 1, -1, -1):
         fields = as_mapping(blocks[index]) or {}
-        if fields.get("type") in _MARKABLE or text_or_empty(fields.get("text")).strip():
+        if text_or_empty(fields.get("type")) in _MARKABLE or text_or_empty(fields.get("text")).strip():
             return [*blocks[:index], with_fields(blocks[index], {"cache_control": dict(mark)}), *blocks[index + 1 :]]
     return blocks
 
@@ -280,7 +280,7 @@ def _other_blocks(parts: Sequence[Part]) -> Iterator[Any]:
     for part in parts:
         fields = as_mapping(part.raw) or {}
         match part:
-            case Thinking(raw=raw) if fields.get("type") in _THINKING:
+            case Thinking(raw=raw) if text_or_empty(fields.get("type")) in _THINKING:
                 yield raw
             case ToolCall(raw=raw) if fields.get("type") == "tool_use":
                 yield raw

@@ -53,12 +53,12 @@ class OpenAI(Dialect):
         score = 1
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or fields.get("role") not in _ROLES or _SPEECH.isdisjoint(fields):
+            if fields is None or text_or_empty(fields.get("role")) not in _ROLES or _SPEECH.isdisjoint(fields):
                 return 0
             if not _RESPONSES_TYPES.isdisjoint(types_in(fields.get("content"))):
                 return 0
             own = any(fields.get(key) is not None for key in _OWN_KEYS)
-            if own or fields.get("role") in {"tool", "developer", "function"}:
+            if own or fields["role"] in {"tool", "developer", "function"}:
                 score = 2
         return score
 
@@ -285,7 +285,9 @@ def _unmarked(content: Any) -> Any:
 def _last_markable(items: list[Any]) -> int | None:
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
-        if isinstance(item, Mapping) and (item.get("type") in _MARKABLE or text_or_empty(item.get("text")).strip()):
+        if isinstance(item, Mapping) and (
+            text_or_empty(item.get("type")) in _MARKABLE or text_or_empty(item.get("text")).strip()
+        ):
             return index
     return None
 
@@ -311,7 +313,7 @@ def _is_image(raw: Any) -> bool:
 def result_message(part: ToolResult) -> Any:
     """Return the message that carries a result: the host's own, with other content where that differs, or a new one."""
     fields = as_mapping(part.raw)
-    if fields is not None and fields.get("role") in {"tool", "function", "user"}:
+    if fields is not None and text_or_empty(fields.get("role")) in {"tool", "function", "user"}:
         before = fields.get("content")
         content = encode_content(part.content, before)
         return part.raw if content is before else with_fields(part.raw, {"content": content})

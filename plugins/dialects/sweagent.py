@@ -57,7 +57,7 @@ class SWEAgent(Dialect):
         own = False
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or fields.get("role") not in _ROLES:
+            if fields is None or text_or_empty(fields.get("role")) not in _ROLES:
                 return 0
             own = own or any(fields.get(key) is not None for key in _OWN_KEYS)
         return 4 if own else 0
@@ -107,7 +107,7 @@ def _kind(fields: Mapping[str, Any], role: Role, history: History) -> Kind:
     if role != "user":
         kinds: Mapping[Role, Kind] = {"system": "system", "assistant": "action", "tool": "observation"}
         return kinds[role]
-    if message_type not in {"observation", None}:
+    if message_type not in ("observation", None):
         return "user"
     if history.task is None:
         return "task"
@@ -115,13 +115,13 @@ def _kind(fields: Mapping[str, Any], role: Role, history: History) -> Kind:
 
 
 def _answers(fields: Mapping[str, Any], history: History) -> bool:
-    return fields.get("message_type") in {"observation", None} and awaits_text_result(history)
+    return fields.get("message_type") in ("observation", None) and awaits_text_result(history)
 
 
 def _calls(fields: Mapping[str, Any], role: Role) -> list[ToolCall]:
     """Return an item's calls; an action in text is one call, named after its first word."""
     calls = list(calls_of(fields))
-    if calls or role != "assistant" or fields.get("message_type") not in {"action", "demonstration", None}:
+    if calls or role != "assistant" or fields.get("message_type") not in ("action", "demonstration", None):
         return calls
     action = text_or_empty(fields.get("action"))
     return [ToolCall("", next(iter(action.split(maxsplit=1)), ""), {"command": action})]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import PrivateAttr, ValidationError
 
 from elision import Address, Edit, Operation, Processor, Replace, Stage, Text, View, processor_types
 from elision.testing import check_processor
@@ -76,7 +76,7 @@ class Remembers(Entry):
 
 
 class RemembersUntilItIsMadeAnew(Entry):
-    _asked: list[int] = []
+    _asked: list[int] = PrivateAttr(default_factory=list)
 
     def plan(self, view: View) -> Iterable[Edit]:
         self._asked.append(1)

@@ -58,8 +58,8 @@ def test_openai_has_calls_with_json_arguments_and_a_tool_message_for_each() -> N
     ]
 
 
-def openai_call(id: str, name: str, arguments: str) -> dict[str, Any]:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def openai_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def test_anthropic_has_blocks_and_the_system_prompt_beside_the_messages() -> None:
@@ -219,16 +219,10 @@ def test_a_conversation_is_a_value_that_two_histories_can_begin_with() -> None:
 def test_every_shape_is_json_and_read_by_its_dialect(shape: Shape) -> None:
     built = small(shape)
     processor = processor_types()["tag_tool_call_observations"](function_names={"read_file"})
-    view = chain_of(processor).process(json.loads(json.dumps(built.messages())), dialect=built.dialect)
+    view = Chain([processor]).process(json.loads(json.dumps(built.messages())), dialect=built.dialect)
 
     assert built.dialect == DIALECT_OF[shape]
     assert [(edit.action, edit.tool) for edit in view.edits] in ([("tag", "read_file")], [("tag", "bash")], [])
-
-
-def chain_of(*processors: Any) -> Any:
-    from elision import Chain
-
-    return Chain(processors)
 
 
 def test_a_shape_that_is_not_there_is_named() -> None:
