@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import regex
-from pydantic import field_validator
+from pydantic import AfterValidator
 
 from elision import Content, Edit, Image, Opaque, Operation, PartView, Processor, Role, Stage, Text, View
 
@@ -15,6 +15,18 @@ TIMEOUT_SECONDS = 1.0
 
 REMOVED = "(removed)"
 """Stands where a pattern would have left a message without text; one dot where the text was shorter than this."""
+
+
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern, regex.DOTALL)
+
+
+def _checked(pattern: str) -> str:
+    try:
+        _compiled(pattern)
+    except regex.error as error:
+        raise ValueError(f"{pattern!r} is not a regular expression ({error}); correct it") from None
+    return pattern
 
 
 class RemoveRegex(Processor):
@@ -43,20 +55,10 @@ class RemoveRegex(Processor):
     cost: ClassVar[str] = "none with keep_last: 0, else rewrites the cached prefix on every step"
 
     type: Literal["remove_regex"] = "remove_regex"
-    remove: tuple[str, ...] = ("<diff>.*</diff>",)
+    remove: tuple[Annotated[str, AfterValidator(_checked)], ...] = ("<diff>.*</diff>",)
     """Patterns to remove, one after the other."""
     keep_last: int = 0
     """Messages at the end that are left as they are."""
-
-    @field_validator("remove")
-    @classmethod
-    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            try:
-                _compiled(pattern)
-            except regex.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression ({error}); correct it") from None
-        return patterns
 
     @property
     def runs_at(self) -> Stage:
@@ -98,10 +100,6 @@ class RemoveRegex(Processor):
         for pattern in self.remove:
             text = _compiled(pattern).sub("", text, timeout=TIMEOUT_SECONDS)
         return text
-
-
-def _compiled(pattern: str) -> Any:
-    return regex.compile(pattern, regex.DOTALL)
 
 
 def _blank(piece: Content) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from elision.chain import in_order
 from elision.config.document import EXPECTED, parse
 from elision.config.entry import read_processor
+from elision.config.inner import IN_ANOTHER, IN_OWN_FORM, TYPE, InnerChain, read_inner, type_node
 from elision.config.options import ChainOptions, read_options
-from elision.config.problems import Path, Problems, Severity
+from elision.config.problems import Path, Problems, Severity, shown
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
+from elision.config.sources import text_of
 from elision.config.values import OvergrownError, Reader
 from elision.errors import ConfigError, Problem
 from elision.registry import plugins
@@ -39,32 +41,50 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadChain:
+    """A chain as far as it could be read: its processors, those of inner chains in their place, and its options."""
+
+    placed: Sequence[Placed]
+    options: ChainOptions
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one entry of a list brings into the chain."""
+
+    node: yaml.Node
+    path: Path
+    placed: Sequence[Placed]
+    options: InnerChain = field(default_factory=InnerChain)
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A config that has been looked at as a whole."""
 
     source: str
     problems: Sequence[Problem]
-    chains: Sequence[Sequence[Placed]] = ()
-    options: ChainOptions = field(default_factory=ChainOptions)
+    chains: Sequence[ReadChain] = ()
     attempts: yaml.Node | None = None
 
 
-def check(text: str, source: str) -> Checked:
-    """Look at a config, in either form, without building its chain."""
+def check(text: str, source: str, *, named: bool = False) -> Checked:
+    """Look at a config, in either form, without building its chain; ``named`` by an entry ``type: chain`` or not."""
     try:
         root = parse(text, source)
     except ConfigError as error:
         return Checked(source, error.problems)
     if root is None:
         return Checked(source, [Problem(source, 1, 1, "", f"the file is empty; {EXPECTED}")])
-    return _Check(root, source).run()
+    return _Check(root, source, named=named).run()
 
 
 class _Check:
     """One look at one config."""
 
-    def __init__(self, root: yaml.Node, source: str) -> None:
+    def __init__(self, root: yaml.Node, source: str, *, named: bool) -> None:
         self._root = root
+        self._named = named
         self._sweagent = is_sweagent(root)
         # What SWE-agent runs must run here too, so there these are warnings.
         self._strictness: Severity = "warning" if self._sweagent else "error"
@@ -74,36 +94,93 @@ class _Check:
 
     def run(self) -> Checked:
         """Return the problems, and what could be read."""
-        shape, options = Shape(), ChainOptions()
-        chains: list[list[Placed]] = []
+        shape = Shape()
+        chains: list[ReadChain] = []
         try:
             shape = find_chains(self._root, self._reader, self._problems)
             if self._sweagent:
                 options = ChainOptions(compat="sweagent")
             else:
                 options = read_options(shape.options, self._reader, self._problems)
-            chains.extend(self._chain(chain) for chain in shape.chains)
+            chains.extend(self._chain(chain, options) for chain in shape.chains)
         except OvergrownError as error:
             self._problems.add(*self._at, str(error))
         if shape.agent is not None:
             self._problems.add(shape.agent, (AGENT,), _NOTE, "note")
-        return Checked(self._problems.source, self._problems.in_order(), chains, options, shape.attempts)
+        return Checked(self._problems.source, self._problems.in_order(), chains, shape.attempts)
 
-    def _chain(self, chain: ChainNode) -> list[Placed]:
+    def _chain(self, chain: ChainNode, options: ChainOptions) -> ReadChain:
         if chain.items is None:
-            return [Placed(chain.owner, chain.path, plugins().processors()["default"]())]
-        placed = list(self._processors(chain.items, chain.path))
-        for index, message in in_order(each.processor for each in placed):
-            self._problems.add(placed[index].node, placed[index].path, message, self._strictness)
+            return ReadChain([Placed(chain.owner, chain.path, plugins().processors()["default"]())], options)
+        parts = list(self._parts(chain.items, chain.path, inner=self._named))
+        placed = [each for part in parts for each in part.placed]
+        self._note_order(placed, self._strictness)
         self._warn_of_repetition(placed)
-        return placed
+        return ReadChain(placed, self._with_inner(options, parts))
 
-    def _processors(self, items: yaml.SequenceNode, path: Path) -> Iterator[Placed]:
+    def _parts(self, items: yaml.SequenceNode, path: Path, *, inner: bool) -> Iterator[_Part]:
+        """Yield what can be read of a list; ``inner`` is one of an entry ``type: chain``, which holds no other."""
+        takes_chains = self._sweagent and not inner
         for index, item in enumerate(items.value):
-            self._at = (item, (*path, index))
-            processor = read_processor(*self._at, self._reader, self._problems)
-            if processor is not None:
-                yield Placed(*self._at, processor)
+            where = (*path, index)
+            self._at = (item, where)
+            written = type_node(item, where, self._reader)
+            if written is not None and takes_chains:
+                yield self._inner(item, where)
+            elif written is not None and TYPE not in plugins().processors():
+                self._problems.add(written, (*where, "type"), IN_ANOTHER if inner else IN_OWN_FORM)
+            else:
+                beside = (TYPE,) if takes_chains else ()
+                processor = read_processor(item, where, self._reader, self._problems, beside=beside)
+                if processor is not None:
+                    yield _Part(item, where, [Placed(item, where, processor)])
+
+    def _inner(self, item: yaml.Node, path: Path) -> _Part:
+        found = read_inner(item, path, self._reader, self._problems)
+        options, placed = found.options, list[Placed]()
+        if found.processors is not None and found.processors.items is not None:
+            parts = self._parts(found.processors.items, found.processors.path, inner=True)
+            placed.extend(each for part in parts for each in part.placed)
+            self._note_order(placed, "error")
+        if found.name is not None and options.chain is not None:
+            where = (*path, "chain")
+            chain = self._chain_named(options.chain, found.name, where)
+            placed.extend(Placed(found.name, where, each.processor) for each in chain.placed)
+            options = InnerChain(
+                on_error=options.on_error or chain.options.on_error, model=options.model or chain.options.model
+            )
+        return _Part(item, path, placed, options)
+
+    def _chain_named(self, name: str, node: yaml.Node, path: Path) -> ReadChain:
+        try:
+            checked = check(text_of(name), name, named=True)
+        except ConfigError as error:
+            checked = Checked(name, error.problems)
+        self._problems.include(node, path, checked.problems)
+        if len(checked.chains) > 1:
+            told = f"{shown(name)} has {len(checked.chains)} chains, one for each attempt; name a file that has one"
+            self._problems.add(node, path, told)
+        return checked.chains[0] if len(checked.chains) == 1 else ReadChain((), ChainOptions())
+
+    def _with_inner(self, options: ChainOptions, parts: Sequence[_Part]) -> ChainOptions:
+        """Add what inner chains say: to raise, where one does, and the first model."""
+        models = [part for part in parts if part.options.model is not None]
+        for part in models[1:]:
+            counted = models[0].options.model
+            if part.options.model != counted:
+                told = (
+                    f"this chain counts tokens for {shown(part.options.model)}, an earlier one for {shown(counted)}; "
+                    "outside SWE-agent the first counts for all; give one model"
+                )
+                self._problems.add(part.node, part.path, told, "warning")
+        said: dict[str, Any] = {"model": models[0].options.model} if models else {}
+        if any(part.options.on_error == "raise" for part in parts):
+            said["on_error"] = "raise"
+        return options.model_copy(update=said)
+
+    def _note_order(self, placed: Sequence[Placed], severity: Severity) -> None:
+        for index, message in in_order(each.processor for each in placed):
+            self._problems.add(placed[index].node, placed[index].path, message, severity)
 
     def _warn_of_repetition(self, placed: Sequence[Placed]) -> None:
         seen: set[str] = set()

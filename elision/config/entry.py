@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import yaml
@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from elision.processor import Processor
 
 
-def read_processor(item: yaml.Node, path: Path, reader: Reader, problems: Problems) -> Processor | None:
-    """Return the processor that an item of a chain describes; what is wrong with it is noted."""
+def read_processor(
+    item: yaml.Node, path: Path, reader: Reader, problems: Problems, *, beside: Collection[str] = ()
+) -> Processor | None:
+    """Return the processor that an item of a chain describes; what is wrong with it is noted.
+
+    ``beside`` are the types that may stand there besides the processors'.
+    """
     if not isinstance(item, yaml.MappingNode) or not is_mapping(item):
         problems.add(item, path, _not_a_processor(item))
         return None
     entries = reader.entries(item, path)
     data = reader.readable(entries, path)
-    cls = _class_of(item, entries, data, path, problems)
+    cls = _class_of(item, entries, data, path, problems, beside=beside)
     if cls is None:
         return None
     unread = entries.keys() - data.keys()
@@ -33,7 +38,7 @@ def read_processor(item: yaml.Node, path: Path, reader: Reader, problems: Proble
     except ValidationError as error:
         for found in complaints(error, data, str(data["type"]), cls.model_fields):
             if found.missing not in unread:
-                node = _node_at(item, found.at, reader, key=found.key)
+                node = node_at(item, found.at, reader, key=found.key)
                 problems.add(node, (*path, *found.at), found.message)
         return None
     except Exception as error:  # noqa: BLE001 (a plugin's own check may raise anything)
@@ -45,10 +50,17 @@ def read_processor(item: yaml.Node, path: Path, reader: Reader, problems: Proble
 
 
 def _class_of(
-    item: yaml.Node, entries: Mapping[str, Entry], data: Mapping[str, object], path: Path, problems: Problems
+    item: yaml.Node,
+    entries: Mapping[str, Entry],
+    data: Mapping[str, object],
+    path: Path,
+    problems: Problems,
+    *,
+    beside: Collection[str],
 ) -> type[Processor] | None:
     known = plugins().processors()
-    names = ", ".join(sorted(known))
+    types = sorted({*known, *beside})
+    names = ", ".join(types)
     if "type" not in entries:
         problems.add(item, path, f"a processor needs 'type'; known: {names}; add it")
         return None
@@ -57,7 +69,7 @@ def _class_of(
         told = f"type is {shown(name)}; it must be the name of a processor; known: {names}; correct it"
         problems.add(entries["type"].value, (*path, "type"), told)
     elif isinstance(name, str) and name not in known:
-        told = f"there is no processor {shown(name)}; {suggestion(name, list(known))}"
+        told = f"there is no processor {shown(name)}; {suggestion(name, types)}"
         problems.add(entries["type"].value, (*path, "type"), told)
     return known.get(name) if isinstance(name, str) else None
 
@@ -70,7 +82,7 @@ def _not_a_processor(item: yaml.Node) -> str:
     return f"a processor is a mapping that begins with 'type:', this is {described(item)}; write '- type: …'"
 
 
-def _node_at(item: yaml.Node, location: Path, reader: Reader, *, key: bool) -> yaml.Node:
+def node_at(item: yaml.Node, location: Path, reader: Reader, *, key: bool) -> yaml.Node:
     """Return the value at a location within an item, or its key, where it is written."""
     node = item
     for depth, step in enumerate(location, start=1):

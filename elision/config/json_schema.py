@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from elision.config.inner import TYPE, InnerChain
 from elision.config.options import ChainOptions
 from elision.config.shape import AGENT, ATTEMPTS, CHAIN
 from elision.registry import plugins
@@ -19,7 +20,7 @@ _PLACE = "#/$defs/"
 def schema() -> dict[str, Any]:
     """Return the schema of a chain file in Elision's form and in SWE-agent's, with the same order of keys each time."""
     offered = plugins().processors()
-    models: list[type[BaseModel]] = [ChainOptions, *(offered[name] for name in sorted(offered))]
+    models: list[type[BaseModel]] = [ChainOptions, InnerChain, *(offered[name] for name in sorted(offered))]
     names, made = models_json_schema(
         [(model, "validation") for model in models],
         schema_generator=_WithoutTitles,
@@ -27,12 +28,13 @@ def schema() -> dict[str, Any]:
     )
     definitions = dict(made["$defs"])
     options = definitions.pop(names[ChainOptions, "validation"]["$ref"].removeprefix(_PLACE))
-    definitions["processor"] = _processor({name: names[offered[name], "validation"] for name in sorted(offered)})
-    definitions["chain"] = {
-        "description": "History processors, run one after the other; an empty list sends the history as it is.",
-        "items": {"$ref": f"{_PLACE}processor"},
-        "type": "array",
-    }
+    inner = names[InnerChain, "validation"]
+    processors = {name: names[offered[name], "validation"] for name in sorted(offered)}
+    definitions["processor"] = _one_of_types(processors)
+    definitions["entry"] = _one_of_types(dict(sorted({**processors, TYPE: inner}.items())))
+    definitions["chain"] = _list_of("processor")
+    definitions["entries"] = _list_of("entry")
+    _complete(definitions[inner["$ref"].removeprefix(_PLACE)])
     definitions["own"] = _own(options)
     definitions["sweagent"] = _sweagent()
     definitions["agent"] = _agent()
@@ -55,7 +57,23 @@ class _WithoutTitles(GenerateJsonSchema):
         return False
 
 
-def _processor(references: Mapping[str, Any]) -> dict[str, Any]:
+def _list_of(definition: str) -> dict[str, Any]:
+    return {
+        "description": "History processors, run one after the other; an empty list sends the history as it is.",
+        "items": {"$ref": f"{_PLACE}{definition}"},
+        "type": "array",
+    }
+
+
+def _complete(inner: dict[str, Any]) -> None:
+    """Say what the model of an inner chain leaves to be checked: its processors, and that it has one of two options."""
+    options = inner["properties"]
+    options["processors"]["anyOf"] = [{"$ref": f"{_PLACE}chain"}, {"type": "null"}]
+    kinds = {"processors": "array", "chain": "string"}
+    inner["oneOf"] = [{"properties": {name: {"type": kind}}, "required": [name]} for name, kind in kinds.items()]
+
+
+def _one_of_types(references: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "required": ["type"],
@@ -97,7 +115,7 @@ def _sweagent() -> dict[str, Any]:
 def _agent() -> dict[str, Any]:
     return {
         "description": "An agent of a SWE-agent config; without a chain it has SWE-agent's default one.",
-        "properties": {CHAIN: {"$ref": f"{_PLACE}chain"}},
+        "properties": {CHAIN: {"$ref": f"{_PLACE}entries"}},
         "type": "object",
     }
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elision.chain import Chain, PrepareError
 from elision.config.check import Checked, check
-from elision.config.document import read_text
 from elision.config.problems import one_line, path_text
 from elision.config.shape import AGENT, ATTEMPTS
-from elision.errors import ConfigError, Problem, nearest
+from elision.config.sources import text_of
+from elision.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     import yaml
 
 
@@ -25,7 +21,7 @@ def load(source: str | Path, *, attempt: int | None = None) -> Chain:
 
     ``attempt`` says which chain to take, from 0, where a SWE-agent config with a retry agent has several.
     """
-    return loads(_text_of(source), source=str(source), attempt=attempt)
+    return loads(text_of(source), source=str(source), attempt=attempt)
 
 
 def loads(text: str, *, source: str = "<string>", attempt: int | None = None) -> Chain:
@@ -34,8 +30,8 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None) ->
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:
         raise ConfigError(errors)
-    placed = checked.chains[_chosen(checked, attempt)]
-    options = checked.options
+    read = checked.chains[_chosen(checked, attempt)]
+    placed, options = read.placed, read.options
     try:
         return Chain(
             [each.processor for each in placed],
@@ -57,31 +53,10 @@ def lint(text: str, source: str) -> list[Problem]:
 def lint_file(path: str | Path) -> list[Problem]:
     """Return all problems of a chain: the name of a shipped one, or else the path of a YAML file."""
     try:
-        text = _text_of(path)
+        text = text_of(path)
     except ConfigError as error:
         return list(error.problems)
     return lint(text, str(path))
-
-
-def shipped_chains() -> Mapping[str, Traversable]:
-    """Return the files of the shipped chains by name."""
-    folder = files("elision.configs").joinpath("chains")
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    return {entry.name.removesuffix(".yaml"): entry for entry in entries if entry.name.endswith(".yaml")}
-
-
-def _text_of(source: str | Path) -> str:
-    shipped = shipped_chains()
-    if isinstance(source, str) and source in shipped:
-        return shipped[source].read_text(encoding="utf-8")
-    if "\n" in str(source):
-        raise ConfigError([Problem("<string>", 0, 0, "", "this is YAML, not the path of a file; give it to loads")])
-    try:
-        return read_text(Path(source))
-    except FileNotFoundError:
-        told = "there is no such file, and no shipped chain of that name"
-        names = nearest(str(source)[:60], shipped, what="shipped chains")
-        raise ConfigError([Problem(str(source), 0, 0, "", f"{told}; {names}")]) from None
 
 
 def _chosen(checked: Checked, attempt: int | None) -> int:

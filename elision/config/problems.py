@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import yaml
@@ -21,17 +22,31 @@ class Problems:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._found: dict[tuple[int, int, str], Problem] = {}
+        self._found: dict[tuple[str, int, int, str], tuple[tuple[int, int], Problem]] = {}
 
     def add(self, node: yaml.Node, path: Path, message: str, severity: Severity = "error") -> None:
         """Keep a problem of the value or key ``node``."""
-        line, column = node.start_mark.line + 1, node.start_mark.column + 1
-        problem = Problem(self.source, line, column, path_text(path), one_line(message), severity)
-        self._found.setdefault((line, column, message), problem)
+        place = _place(node)
+        self._keep(place, Problem(self.source, *place, path_text(path), one_line(message), severity))
+
+    def include(self, node: yaml.Node, path: Path, found: Iterable[Problem]) -> None:
+        """Keep the problems of the file that ``node`` names, but no notes; those of no line stand at the name."""
+        for problem in found:
+            if problem.line and problem.severity != "note":
+                self._keep(_place(node), problem)
+            elif problem.severity != "note":
+                self.add(node, path, f"{shown(problem.source)}: {problem.message}")
 
     def in_order(self) -> list[Problem]:
         """Return the problems in the order of the file."""
-        return sorted(self._found.values(), key=lambda problem: (problem.line, problem.column))
+        return [problem for _, problem in sorted(self._found.values(), key=lambda kept: kept[0])]
+
+    def _keep(self, place: tuple[int, int], problem: Problem) -> None:
+        self._found.setdefault((problem.source, problem.line, problem.column, problem.message), (place, problem))
+
+
+def _place(node: yaml.Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
 
 
 def path_text(path: Path) -> str:

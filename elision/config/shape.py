@@ -59,7 +59,7 @@ def find_chains(root: yaml.Node, reader: Reader, problems: Problems) -> Shape:
     if chain is None:
         _note_missing(root, entries, problems)
         return Shape(options=entries)
-    return Shape(tuple(_chain(root, chain.value, (CHAIN,), problems)), entries)
+    return Shape(tuple(chain_nodes(root, chain.value, (CHAIN,), problems)), entries)
 
 
 def _not_a_chain(root: yaml.Node) -> str:
@@ -119,7 +119,7 @@ def _of_attempts(node: yaml.Node, reader: Reader, problems: Problems) -> Iterato
 
 def _of_agent(owner: yaml.Node, entries: Mapping[str, Entry], path: Path, problems: Problems) -> Iterator[ChainNode]:
     if CHAIN in entries:
-        yield from _chain(owner, entries[CHAIN].value, (*path, CHAIN), problems)
+        yield from chain_nodes(owner, entries[CHAIN].value, (*path, CHAIN), problems)
         return
     meant = get_close_matches(CHAIN, entries, n=1, cutoff=0.85)
     if meant:
@@ -127,7 +127,8 @@ def _of_agent(owner: yaml.Node, entries: Mapping[str, Entry], path: Path, proble
     yield ChainNode(owner, (*path, CHAIN), None)
 
 
-def _chain(owner: yaml.Node, node: yaml.Node, path: Path, problems: Problems) -> Iterator[ChainNode]:
+def chain_nodes(owner: yaml.Node, node: yaml.Node, path: Path, problems: Problems) -> Iterator[ChainNode]:
+    """Yield the chain that ``node`` is, or note why it is none."""
     if is_list(node):
         assert isinstance(node, yaml.SequenceNode)  # noqa: S101 (is_list)
         yield ChainNode(owner, path, node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,14 +16,12 @@ from elision.history import History, plain
 from elision.processor import Processor
 from elision.registry import plugins
 from elision.report import SentView
-from elision.testing.parts import DIALECT_OF, SHAPES, Shape
+from elision.testing.parts import DIALECT_OF, SHAPES, Entry, Shape
+from elision.testing.shapes import write
 from elision.view import View
 
 LONG = 200
 """Characters from which a text outdoes every placeholder: an edit that makes it longer is a mistake."""
-
-MAX_SHRINKS = 200
-"""Histories tried, once a rule is broken, to find a smaller one."""
 
 _MISTAKES = ("within_reach", "step_is_atomic", "touches_declared")
 """Rules of the guard whose refusal shows a mistake of the processor; others depend on the moment or on the text."""
@@ -67,10 +64,20 @@ class BrokenContractError(AssertionError):
 
     def __init__(self, rule: str, what: str) -> None:
         super().__init__(f"{rule}: {what}")
+        self.rule = rule
 
 
-class _EnoughError(BaseException):
-    """Ends a search for a smaller history; hypothesis lets it through."""
+Build: TypeAlias = Callable[[], Processor]
+Sample: TypeAlias = tuple[tuple[Entry, ...], bool]
+"""What a history is made of, and whether it is sound."""
+
+
+class _FoundError(BaseException):
+    """Ends the search; hypothesis lets it through."""
+
+    def __init__(self, sample: Sample, error: BrokenContractError) -> None:
+        super().__init__(str(error))
+        self.sample, self.error = sample, error
 
 
 def check_processor(cls: type[Processor], *, max_examples: int = 50, **options: Any) -> None:
@@ -96,49 +103,59 @@ def check_processor(cls: type[Processor], *, max_examples: int = 50, **options: 
             raise AssertionError(f"{cls.__name__} breaks the contract: {error}\nsmallest history ({shape}):\n{told}")
 
 
-def _search(shape: Shape, build: Callable[[], Processor], max_examples: int) -> tuple[list[Any], Exception] | None:
-    """Return the smallest history on which a rule is broken, and how."""
-    from elision.testing.strategies import histories, poisoned  # noqa: I001 (says first that hypothesis is missing)
+def _search(shape: Shape, build: Build, max_examples: int) -> tuple[list[Any], BrokenContractError] | None:
+    """Return a small history on which a rule is broken, and how; ``None`` where none was found."""
+    from elision.testing.strategies import entries  # first: it says what to do where hypothesis is missing
 
-    from hypothesis import HealthCheck, given, settings
-    from hypothesis import strategies as st
+    from hypothesis import HealthCheck, Phase, given, settings  # isort: skip
+    from hypothesis import strategies as st  # isort: skip
 
-    broken: list[tuple[list[Any], Exception]] = []
-    left = itertools.count(MAX_SHRINKS, -1)
+    sound, sick = entries(shape), entries(shape, faults=True)
 
     @settings(
         max_examples=max_examples,
         deadline=None,
         derandomize=True,
         database=None,
-        report_multiple_bugs=False,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(
-        st.integers(0, 3).flatmap(
-            lambda draw: st.tuples(histories(shape) if draw else poisoned(shape), st.just(draw > 0))
-        )
-    )
-    def contract(sample: tuple[list[Any], bool]) -> None:
-        messages, sound = sample
-        if broken and next(left) <= 0:
-            raise _EnoughError
-        try:
-            judge(messages, DIALECT_OF[shape], build, sound=sound)
-        except BrokenContractError as error:
-            broken.append((messages, error))
-            raise
+    @given(st.one_of(*[st.tuples(sound, st.just(True))] * 3, st.tuples(sick, st.just(False))))
+    def contract(sample: tuple[tuple[Entry, ...], bool]) -> None:
+        error = _broken(shape, sample, build)
+        if error is not None:
+            raise _FoundError(sample, error)
 
     try:
         contract()
-    except (Exception, _EnoughError):
-        # Where a failure does not come again (chance), hypothesis complains of that and not of the rule.
-        if not broken:
-            raise
-    return min(broken, key=lambda found: len(repr(found[0])), default=None)
+    except _FoundError as found:
+        sample, error = _smaller(shape, found.sample, found.error, build)
+        return write(shape, sample[0])[1], error
+    return None
 
 
-def judge(messages: list[Any], dialect: str, build: Callable[[], Processor], *, sound: bool) -> None:
+def _broken(shape: Shape, sample: Sample, build: Build) -> BrokenContractError | None:
+    try:
+        judge(write(shape, sample[0])[1], DIALECT_OF[shape], build, sound=sample[1])
+    except BrokenContractError as error:
+        return error
+    return None
+
+
+def _smaller(
+    shape: Shape, sample: Sample, error: BrokenContractError, build: Build
+) -> tuple[Sample, BrokenContractError]:
+    """Leave out entries for as long as the same rule stays broken."""
+    entries, sound = sample
+    for index in reversed(range(len(entries))):
+        fewer = (*entries[:index], *entries[index + 1 :]), sound
+        found = _broken(shape, fewer, build)
+        if found is not None and found.rule == error.rule:
+            return _smaller(shape, fewer, found, build)
+    return sample, error
+
+
+def judge(messages: list[Any], dialect: str, build: Build, *, sound: bool) -> None:
     """Try a processor on one history; raise :class:`BrokenContractError` for the first rule that it breaks."""
     processor = build()
     trials = [_try(chosen, messages, dialect) for chosen in (processor, processor, build())]

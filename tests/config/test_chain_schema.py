@@ -63,6 +63,15 @@ def test_the_schema_accepts_every_shipped_chain(committed: Any, name: str) -> No
         ("agent: {type: retry}", False),
         ("agent: {agent_configs: [{history_processors: [{type: zzz}]}]}", False),
         ("agent: {agent_configs: [{}], history_processors: []}", False),
+        ("agent: {history_processors: [{type: chain, processors: [{type: default}], on_error: raise}]}", True),
+        ("agent: {agent_configs: [{history_processors: [{type: chain, processors: , chain: default}]}]}", True),
+        ("agent: {history_processors: [{type: chain}]}", False),
+        ("agent: {history_processors: [{type: chain, chain: }]}", False),
+        ("agent: {history_processors: [{type: chain, processors: [], chain: default}]}", False),
+        ("agent: {history_processors: [{type: chain, processors: [{type: default, n: 5}]}]}", False),
+        ("agent: {history_processors: [{type: chain, processors: [{type: chain, chain: default}]}]}", False),
+        ("agent: {history_processors: [{type: chain, chain: default, zzz: 1}]}", False),
+        ("history_processors: [{type: chain, processors: []}]", False),
     ],
 )
 def test_the_schema_and_lint_agree(committed: Any, text: str, valid: bool) -> None:

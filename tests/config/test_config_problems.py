@@ -39,7 +39,7 @@ def test_a_config_with_six_different_mistakes_gives_six_located_lines_in_one_run
         ),
         "chain.yaml:7:8: history_processors[2].n: n is 0; it must be greater than 0; correct it",
         (
-            "chain.yaml:9:13: history_processors[3].remove: '<diff>(' is not a regular expression "
+            "chain.yaml:9:14: history_processors[3].remove[0]: '<diff>(' is not a regular expression "
             "(missing ) at position 7); correct it"
         ),
         "chain.yaml:10:1: on_eror: a chain has no option 'on_eror'; did you mean 'on_error'?",
@@ -147,6 +147,28 @@ def test_wrong_lists_and_texts_are_told_in_plain_words(problems: Lines) -> None:
         (
             "chain.yaml:9:11: on_error: on_error is false; it must be 'skip' or 'raise'; "
             "correct it, or leave it out for 'skip'"
+        ),
+    ]
+
+
+def test_each_bad_pattern_is_told_at_the_pattern(problems: Lines) -> None:
+    lines = problems("""\
+        history_processors:
+          - type: remove_regex
+            remove:
+              - "<diff>("
+              - "a.*b"
+              - "[z-a]"
+    """)
+
+    assert lines == [
+        (
+            "chain.yaml:4:9: history_processors[0].remove[0]: '<diff>(' is not a regular expression "
+            "(missing ) at position 7); correct it"
+        ),
+        (
+            "chain.yaml:6:9: history_processors[0].remove[2]: '[z-a]' is not a regular expression "
+            "(bad character range at position 4); correct it"
         ),
     ]
 

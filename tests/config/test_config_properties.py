@@ -21,6 +21,7 @@ agent:
         - {type: last_n_observations, <<: *part}
         - type: tag_tool_call_observations
           tags: !!set {keep_output, other}
+        - {type: chain, on_error: raise, processors: [{type: default}]}
     - history_processors: *list
 """
 PIECES = st.sampled_from(

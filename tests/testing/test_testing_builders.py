@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from elision import processor_types
+from elision import Chain, processor_types
 from elision.testing import (
     DIALECT_OF,
     SHAPES,

@@ -13,7 +13,7 @@ from doc_blocks import ROOT, blocks
 
 HOSTS = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
 EXAMPLES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples").glob("*/*.yaml"))]
-SHOWN = [block.text for language in ("yml", "yaml") for block in blocks(HOSTS, language)]
+SHOWN = [block.text for language in ("yaml", "yml") for block in blocks(HOSTS, language)]
 CONFIGS = [yaml.safe_load(text) for text in (*SHOWN, *EXAMPLES)]
 AGENTS = [config["agent"] for config in CONFIGS if "agent" in config]
 MODELS = [config["model"] for config in CONFIGS if "model" in config]
