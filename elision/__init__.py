@@ -9,11 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elision.archive import Archive, Store, open_archive
+    from elision.archive.recall import recall
+    from elision.archive.recall_tool import handle_recall, recall_tool_schema
     from elision.chain import Chain
     from elision.config import load, loads
     from elision.dialect import Dialect, Patch
     from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
-    from elision.errors import ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
+    from elision.errors import ArchiveError, ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
     from elision.history import (
         Address,
         Content,
@@ -42,11 +45,22 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "elision.archive": ("Archive", "Store", "open_archive"),
+    "elision.archive.recall": ("recall",),
+    "elision.archive.recall_tool": ("handle_recall", "recall_tool_schema"),
     "elision.chain": ("Chain",),
     "elision.config": ("load", "loads"),
     "elision.dialect": ("Dialect", "Patch"),
     "elision.edits": ("CacheBreakpoint", "Drop", "Edit", "Insert", "Operation", "Replace", "Tag"),
-    "elision.errors": ("ConfigError", "ElisionError", "InputError", "PluginError", "Problem", "ProcessorError"),
+    "elision.errors": (
+        "ArchiveError",
+        "ConfigError",
+        "ElisionError",
+        "InputError",
+        "PluginError",
+        "Problem",
+        "ProcessorError",
+    ),
     "elision.history": (
         "Address",
         "Content",
@@ -90,6 +104,8 @@ def __dir__() -> list[str]:
 __all__ = [
     "Address",
     "AppliedEdit",
+    "Archive",
+    "ArchiveError",
     "CacheBreakpoint",
     "Chain",
     "ConfigError",
@@ -127,6 +143,7 @@ __all__ = [
     "Session",
     "Stage",
     "StepView",
+    "Store",
     "Tag",
     "Text",
     "Thinking",
@@ -136,8 +153,12 @@ __all__ = [
     "View",
     "Wire",
     "__version__",
+    "handle_recall",
     "hookimpl",
     "load",
     "loads",
+    "open_archive",
     "processor_types",
+    "recall",
+    "recall_tool_schema",
 ]

@@ -5,6 +5,7 @@ Every message reads ``where: what is wrong; what is allowed or the nearest name;
     ElisionError
     ├── ConfigError      a chain file or its options; holds all problems found in one run
     ├── InputError       a history that no dialect can read
+    ├── ArchiveError     originals that cannot be stored, read or found
     ├── PluginError      a plugin that cannot be used
     └── ProcessorError   a processor failed and the chain says ``on_error: raise``
 """
@@ -47,6 +48,10 @@ class ConfigError(ElisionError):
 
 class InputError(ElisionError):
     """A history that cannot be read."""
+
+
+class ArchiveError(ElisionError):
+    """An archive that cannot be written or read, or an original that it does not have."""
 
 
 class PluginError(ElisionError):

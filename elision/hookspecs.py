@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 if TYPE_CHECKING:
+    from elision.archive import Store
     from elision.dialect import Dialect
     from elision.guard import Rule
+    from elision.history import ToolCall
     from elision.processor import Processor
     from elision.report import AppliedEdit, Refusal
 
@@ -50,6 +52,32 @@ def elision_templates() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Placeholder templates this plugin offers: a name, and its Jinja2 source.
 
     Called once, when the first placeholder is rendered.  Two of one name are an error naming both plugins.
+    """
+
+
+@hookspec
+def elision_archives() -> Mapping[str, Callable[[str], Store]]:  # type: ignore[empty-body]
+    """Kinds of archive this plugin offers: the scheme of a URL, and what opens the store that such a URL names.
+
+    Called once, when the first archive with a scheme is opened.  Two of one scheme are an error naming both plugins.
+    """
+
+
+@hookspec
+def elision_tables() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Classification tables this plugin offers: a name, and its YAML.
+
+    Called once, when the first table is loaded.  Two of one name are an error naming both plugins.
+    """
+
+
+@hookspec(firstresult=True)
+def elision_classify(call: ToolCall, meta: Mapping[str, Any]) -> Iterable[str] | None:
+    """Say which classes the result of a call has, or nothing.
+
+    ``meta`` has the ``status`` that the host set and the tool's ``annotations``; the text of the result is not there.
+    Called for each result, when it is classified; the first plugin with an answer wins.  Its classes hold beside those
+    of the rules that match, and take the place of ``unknown``.
     """
 
 

@@ -18,6 +18,7 @@ from elision.hookspecs import PROJECT
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from elision.archive import Store
     from elision.dialect import Dialect
     from elision.processor import Processor
 
@@ -44,8 +45,16 @@ class Plugins:
         return dict(self._collect("elision_templates", lambda item: str(item[0]), _items).values())
 
     @cached_property
+    def _tables(self) -> Mapping[str, str]:
+        return dict(self._collect("elision_tables", lambda item: str(item[0]), _items).values())
+
+    @cached_property
     def _hosts(self) -> Mapping[str, str]:
         return dict(self._collect("elision_hosts", lambda item: str(item[0]), _items).values())
+
+    @cached_property
+    def _archives(self) -> Mapping[str, Callable[[str], Store]]:
+        return dict(self._collect("elision_archives", lambda item: str(item[0]), _items).values())
 
     def processors(self) -> Mapping[str, type[Processor]]:
         """Return processor classes by their ``type``."""
@@ -59,9 +68,17 @@ class Plugins:
         """Return the sources of placeholder templates by name."""
         return self._templates
 
+    def tables(self) -> Mapping[str, str]:
+        """Return the YAML of classification tables by name."""
+        return self._tables
+
     def hosts(self) -> Mapping[str, str]:
         """Return the modules of hosts by name."""
         return self._hosts
+
+    def archives(self) -> Mapping[str, Callable[[str], Store]]:
+        """Return what opens the store of a URL, by its scheme."""
+        return self._archives
 
     def owner(self, hook: str, name: str) -> str:
         """Return the name of the plugin that offers ``name`` through ``hook``."""
@@ -187,7 +204,7 @@ def _type_of(processor: Any) -> str:
     return default
 
 
-def _items(answer: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+def _items(answer: Mapping[str, T]) -> Iterable[tuple[str, T]]:
     return answer.items()
 
 

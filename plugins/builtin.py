@@ -55,6 +55,17 @@ def elision_templates() -> Mapping[str, str]:
 
 
 @hookimpl
+def elision_tables() -> Mapping[str, str]:
+    """Offer the tables in ``configs/tables``."""
+    folder = files("elision.configs").joinpath("tables")
+    return {
+        entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".yaml")
+    }
+
+
+@hookimpl
 def elision_hosts() -> Mapping[str, str]:
     """Offer the built-in hosts."""
     return {"sweagent": "elision.plugins.hosts.sweagent", "miniswe": "elision.plugins.hosts.miniswe"}

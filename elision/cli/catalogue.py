@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
+from elision.classification.classes import OPERATIONS
 from elision.errors import PluginError
 from elision.registry import plugins
 
@@ -28,6 +29,7 @@ def names() -> dict[str, list[str]]:
         "processors": sorted(found.processors()),
         "dialects": [dialect.name for dialect in found.dialects()],
         "chains": sorted(shipped_chains()),
+        "tables": sorted(found.tables()),
         "hosts": sorted(found.hosts()),
         "templates": sorted(found.templates()),
         "plugins": [str(name) for name, plugin in found.manager.list_name_plugin() if plugin is not None],
@@ -66,6 +68,17 @@ def _chain_row(name: str) -> dict[str, Any]:
     return {"processors": [processor.type_name for processor in elision.load(name).processors]}
 
 
+def _table_row(name: str) -> dict[str, Any]:
+    from elision.classification.loading import read
+
+    found = read(name)
+    return {
+        "rules": len(found.table.rules),
+        "about": found.description,
+        "plugin": plugins().owner("elision_tables", name),
+    }
+
+
 def _host_row(name: str) -> dict[str, Any]:
     return {"module": plugins().hosts()[name], "plugin": plugins().owner("elision_hosts", name)}
 
@@ -84,6 +97,7 @@ _ROWS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "processors": _processor_row,
     "dialects": _dialect_row,
     "chains": _chain_row,
+    "tables": _table_row,
     "hosts": _host_row,
     "templates": _template_row,
     "plugins": _plugin_row,
@@ -118,6 +132,21 @@ def describe_chain(name: str, attempt: int | None = None) -> dict[str, Any]:
         "compat": chain.compat,
     }
     return {key: value for key, value in effective.items() if value is not None}
+
+
+def describe_table(name: str) -> dict[str, Any]:
+    """Return a table with the classes and the rules that it extends."""
+    from elision.classification import load_table
+
+    table = load_table(name)
+    classes = {
+        row.name: {
+            "description": row.description,
+            "cells": {operation: str(row.cell(operation)) for operation in OPERATIONS},
+        }
+        for row in table.classes.values()
+    }
+    return {**_table_row(name), "classes": classes, "rules": [str(rule) for rule in table.rules]}
 
 
 def describe_host(name: str) -> dict[str, Any]:

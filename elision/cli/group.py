@@ -12,11 +12,14 @@ from elision.errors import nearest
 
 COMMANDS = {
     "apply": ("elision.cli.apply", "Show the view of recorded histories under a chain."),
-    "lint": ("elision.cli.lint", "Name all problems of chain files."),
+    "archive": ("elision.cli.archive", "Check, count, export or prune what was archived."),
+    "classify": ("elision.cli.classify", "Show the class of each tool result in recorded histories."),
+    "lint": ("elision.cli.lint", "Name all problems of chain files and classification tables."),
     "list": ("elision.cli.listing", "List what the installed plugins offer."),
     "new": ("elision.cli.new", "Start a plugin of your own."),
+    "recall": ("elision.cli.recall", "Print an original that left the view, by its ref."),
     "schema": ("elision.cli.schema", "Print the JSON Schema of chain files."),
-    "show": ("elision.cli.show", "Explain a processor, chain, dialect, host or template."),
+    "show": ("elision.cli.show", "Explain a processor, chain, table, dialect, host or template."),
     "sweagent": ("elision.cli.sweagent", "Run SWE-agent with Elision's processors."),
 }
 """The module of each command, which has it as ``command``, and its first sentence (a test checks that they agree)."""

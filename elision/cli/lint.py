@@ -1,4 +1,4 @@
-"""``elision lint``: all problems of chain files, one a line."""
+"""``elision lint``: all problems of chain files and tables, one a line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from elision.cli.output import print_json, printable, show
 @click.option("--json", "json_", is_flag=True, help="Print the problems as JSON.")
 @click.pass_context
 def command(ctx: click.Context, chains: tuple[str, ...], json_: bool) -> None:
-    """Name all problems of chain files.
+    """Name all problems of chain files and classification tables.
 
-    C is a file, or the name of a shipped chain.  Each problem is one line: file:line:column: path: what is wrong; the
-    nearest name or what is allowed; what to do.  Warnings alone leave the exit code at 0.
+    C is a file, or the name of a chain or a table that ships.  Each problem is one line: file:line:column: path: what
+    is wrong; the nearest name or what is allowed; what to do.  Warnings alone leave the exit code at 0.
     """
+    from elision.classification import lint_table
+    from elision.classification.loading import is_table
     from elision.config import lint_file
 
-    problems = [problem for chain in chains for problem in lint_file(chain)]
+    problems = [problem for chain in chains for problem in (lint_table(chain) if is_table(chain) else lint_file(chain))]
     if json_:
         print_json([asdict(problem) for problem in problems])
     else:

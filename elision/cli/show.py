@@ -1,4 +1,4 @@
-"""``elision show``: one processor, chain, dialect, host or template in full."""
+"""``elision show``: one processor, chain, table, dialect, host or template in full."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ import click
 from elision.cli.output import print_json, show
 from elision.errors import InputError, nearest
 
+_WITH_KIND = 2
+
 
 @click.command("show")
-@click.argument("name", metavar="NAME")
+@click.argument("words", metavar="[KIND] NAME", nargs=-1, required=True)
 @click.option("--attempt", metavar="N", type=click.IntRange(min=0), help="Chain to show, where a file has several.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(*, name: str, attempt: int | None, json_: bool) -> None:
-    """Explain a processor, chain, dialect, host or template.
+def command(*, words: tuple[str, ...], attempt: int | None, json_: bool) -> None:
+    """Explain a processor, chain, table, dialect, host or template.
 
     A name that several kinds have is explained for each.  NAME can also be the file of a chain, which is shown with
-    every default written out.
+    every default written out.  KIND (processor, chain, table, dialect, host, template) leaves out the others.
     """
-    found = _find(name, attempt)
+    if len(words) > _WITH_KIND or (len(words) == _WITH_KIND and words[0] not in _TEXTS):
+        raise click.UsageError(f"give one NAME, or KIND and NAME; kinds: {', '.join(_TEXTS)}")
+    name = words[-1]
+    found = _find(name, attempt, words[0] if len(words) == _WITH_KIND else None)
     if json_:
         print_json(found)
         return
@@ -32,8 +37,8 @@ def command(*, name: str, attempt: int | None, json_: bool) -> None:
         show(_TEXTS[kind](name, entry))
 
 
-def _find(name: str, attempt: int | None) -> dict[str, Any]:
-    """Return what bears the name, by kind."""
+def _find(name: str, attempt: int | None, only: str | None) -> dict[str, Any]:
+    """Return what bears the name, by kind, or what of one kind does."""
     from elision.cli import catalogue
 
     describe: Mapping[str, Callable[[str], Any]] = {
@@ -42,13 +47,16 @@ def _find(name: str, attempt: int | None) -> dict[str, Any]:
         "dialects": catalogue.describe_dialect,
         "hosts": catalogue.describe_host,
         "templates": catalogue.describe_template,
+        "tables": catalogue.describe_table,
     }
     known = catalogue.names()
+    describe = {kind: of for kind, of in describe.items() if only in (None, kind.removesuffix("s"))}
     found = {kind.removesuffix("s"): of(name) for kind, of in describe.items() if name in known[kind]}
     if found:
         return found
-    if Path(name).is_file():
-        return {"chain": catalogue.describe_chain(name, attempt)}
+    if Path(name).is_file() and only in (None, "chain", "table"):
+        as_table = only == "table"
+        return {"table": describe["tables"](name)} if as_table else {"chain": catalogue.describe_chain(name, attempt)}
     every = {each for kind in describe for each in known[kind]}
     raise InputError(f"{name}: there is nothing of this name, and no such file; {nearest(name, every)}")
 
@@ -77,6 +85,16 @@ def _chain_text(name: str, entry: dict[str, Any]) -> str:
     return f"# chain {name}\n{yaml.safe_dump(entry, sort_keys=False, allow_unicode=True)}".rstrip()
 
 
+def _table_text(name: str, entry: dict[str, Any]) -> str:
+    classes = [
+        f"{each}: {row['description']}\n    "
+        + "; ".join(f"{operation} {cell}" for operation, cell in row["cells"].items())
+        for each, row in entry["classes"].items()
+    ]
+    head = f"# table {name} (plugin {entry['plugin']}): {entry['about']}"
+    return "\n".join([head, "", *classes, "", *entry["rules"]])
+
+
 def _about_text(name: str, entry: dict[str, Any]) -> str:
     facts = "; ".join(f"{key}: {value}" for key, value in entry.items() if key != "about")
     return f"{name} ({facts})\n\n{entry['about']}"
@@ -95,6 +113,7 @@ def _shown(value: Any) -> str:
 _TEXTS: Mapping[str, Callable[[str, dict[str, Any]], str]] = {
     "processor": _processor_text,
     "chain": _chain_text,
+    "table": _table_text,
     "dialect": _about_text,
     "host": _about_text,
     "template": _template_text,

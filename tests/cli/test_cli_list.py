@@ -9,7 +9,7 @@ from command_line import Plugin, Process, Run
 import elision
 from elision.registry import plugins
 
-KINDS = ("processors", "dialects", "chains", "hosts", "templates", "plugins")
+KINDS = ("processors", "dialects", "chains", "tables", "hosts", "templates", "plugins")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,1 @@
+"""Classification tables that ship, one YAML file for each set of tools."""

@@ -1,0 +1,225 @@
+"""Originals and records in one SQLite file, safe for many processes and threads."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elision.archive import schema
+from elision.archive.content import Blob
+from elision.archive.forking import close_before_forks
+from elision.archive.record import Head, Record, new_writer
+from elision.archive.sqlite_file import NAME, connect, identity, in_memory, trouble
+from elision.archive.sqlite_rows import COLUMNS, blob_of, record_of
+from elision.archive.sqlite_writing import SqliteWriting, free_ref
+from elision.archive.store import Stats
+
+PATIENCE = 2.0
+"""Seconds that a call waits for a lock of another process before it fails."""
+
+_PAGE = 500
+_inherited: list[sqlite3.Connection] = []
+"""Connections that came through a fork that Python did not see: closing one here could harm the file."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """One connection, the process and file that it belongs to, and the chain of what is written through it."""
+
+    connection: sqlite3.Connection
+    pid: int
+    file: tuple[int, int] | None
+    head: Head | None = None
+
+
+class SqliteStore:
+    """A store in the folder ``folder``; in memory if there is none.  Nothing is opened before it is needed."""
+
+    def __init__(self, folder: Path | None, *, patience: float = PATIENCE) -> None:
+        self.path = folder.absolute() / NAME if folder else None
+        self.where = str(self.path or "memory:")
+        self.lock = threading.RLock()
+        self._patience = patience
+        self._now_open: _Open | None = None
+        if self.path:
+            close_before_forks(self)
+
+    def close(self) -> None:
+        """Close the file; what is in memory stays."""
+        with self.lock:
+            if self.path:
+                self._drop()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self._drop()
+
+    def _drop(self) -> None:
+        found, self._now_open = self._now_open, None
+        if found is None:
+            return
+        if found.pid == os.getpid():
+            with suppress(sqlite3.Error):
+                found.connection.close()
+        else:
+            _inherited.append(found.connection)
+
+    def _opened(self, *, create: bool) -> _Open | None:
+        """Return the connection; it is a new one if the process or the file is no longer the one that it was."""
+        file = identity(self.path) if self.path else None
+        if self.path and self._now_open and (self._now_open.pid != os.getpid() or self._now_open.file != file):
+            self._drop()
+        if self._now_open is None:
+            if self.path is None:
+                self._now_open = _Open(in_memory(), os.getpid(), None)
+            elif create or file is not None:
+                connection = connect(self.path, self._patience)
+                self._now_open = _Open(connection, os.getpid(), identity(self.path))
+        return self._now_open
+
+    @contextmanager
+    def _using(self, *, create: bool = False) -> Iterator[_Open | None]:
+        with self.lock:
+            try:
+                yield self._opened(create=create)
+            except (sqlite3.Error, OSError) as error:
+                self.close()
+                raise trouble(self.where, error) from error
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        with self._using() as opened:
+            return [] if opened is None else opened.connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[SqliteWriting]:
+        """Begin a transaction, which is durable when its block has ended."""
+        with self._using(create=True) as opened:
+            assert opened is not None  # noqa: S101 (it was created)
+            connection = opened.connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                writing = SqliteWriting(connection, opened.head or new_writer(_newest_hash(connection)))
+                yield writing
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            if writing.head.sequence:
+                opened.head = writing.head
+
+    def free_ref(self, sha256: str) -> str:
+        """Return the ref that content of this hash has, or would be given now."""
+        with self._using() as opened:
+            return free_ref(opened.connection if opened else None, sha256)
+
+    def resolve(self, name: str) -> list[str]:
+        """Return the hashes that a ref, or the beginning of a hash, stands for; those of pruned ones included."""
+        exact = self._rows("SELECT sha256 FROM refs WHERE ref = ?", (name,))
+        low, high = bytes.fromhex(name.ljust(64, "0")), bytes.fromhex(name.ljust(64, "f"))
+        found = exact or self._rows("SELECT sha256 FROM refs WHERE sha256 BETWEEN ? AND ? LIMIT 5", (low, high))
+        return [sha256.hex() for (sha256,) in found]
+
+    def near(self, name: str) -> list[str]:
+        """Return refs that begin like ``name``."""
+        start = self._rows("SELECT ref FROM refs WHERE ref >= ? AND ref < ? LIMIT 20", (name[:5], name[:5] + "g"))
+        return [ref for (ref,) in start]
+
+    def ref(self, sha256: str) -> str:
+        """Return the ref of content that is, or was, stored."""
+        rows = self._rows("SELECT ref FROM refs WHERE sha256 = ?", (bytes.fromhex(sha256),))
+        return str(rows[0][0]) if rows else ""
+
+    def blob(self, sha256: str) -> Blob | None:
+        """Return a blob; ``None`` if it is not there, or was pruned."""
+        query = "SELECT sha256, kind, encoding, size, data FROM blobs WHERE sha256 = ?"
+        rows = self._rows(query, (bytes.fromhex(sha256),))
+        return blob_of(rows[0]) if rows else None
+
+    def blobs(self) -> Iterator[Blob]:
+        """Yield every blob, in the order in which they came."""
+        query = "SELECT number, sha256, kind, encoding, size, data FROM blobs WHERE number > ? ORDER BY number LIMIT 20"
+        last = 0
+        while rows := self._rows(query, (last,)):
+            yield from (blob_of(row) for _, *row in rows)
+            last = rows[-1][0]
+
+    def records(
+        self, *, session: str | None = None, sha256: str | None = None, sequence: int | None = None
+    ) -> Iterator[Record]:
+        """Yield records, in the order in which they were written."""
+        wanted = {"session": session, "sha256": bytes.fromhex(sha256) if sha256 else None, "sequence": sequence}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        asked = "".join(f" AND {name} = ?" for name in given)
+        query = f"SELECT number, {COLUMNS} FROM records WHERE number > ?{asked} ORDER BY number LIMIT {_PAGE}"  # noqa: S608
+        last = 0
+        while rows := self._rows(query, (last, *given.values())):
+            yield from (record_of(row) for _, *row in rows)
+            last = rows[-1][0]
+
+    def newest_record(self, sha256: str) -> Record | None:
+        """Return the newest record about an original."""
+        query = f"SELECT {COLUMNS} FROM records WHERE sha256 = ? ORDER BY number DESC LIMIT 1"  # noqa: S608
+        rows = self._rows(query, (bytes.fromhex(sha256),))
+        return record_of(rows[0]) if rows else None
+
+    def view_policies(self, sha256: str) -> set[str]:
+        """Return the view policies of all records about an original."""
+        query = "SELECT DISTINCT view_policy FROM records WHERE sha256 = ? AND operation != 'prune'"
+        return {policy for (policy,) in self._rows(query, (bytes.fromhex(sha256),))}
+
+    def knows_text(self, name: bytes) -> bool:
+        """Whether the hash of a text of ours is remembered."""
+        return bool(self._rows("SELECT 1 FROM texts WHERE sha256 = ?", (name,)))
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the store itself."""
+        yield from (f"database: {line}" for (line,) in self._rows("PRAGMA integrity_check") if line != "ok")
+        present = {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+        if self._rows("SELECT 1"):
+            yield from (
+                f"trigger {name}: it is missing: anything may have been changed"
+                for name in schema.TRIGGERS
+                if name not in present
+            )
+        for query, meaning in schema.FAULTS.items():
+            yield from (meaning.format(*row) for row in self._rows(query))
+
+    def stats(self) -> Stats:
+        """Count what is there."""
+        if not self._rows("SELECT 1"):
+            return Stats(self.where)
+        ((originals, size, stored),) = self._rows(
+            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM blobs"
+        )
+        ((records, writers, sessions, oldest, newest),) = self._rows(
+            "SELECT count(*), count(DISTINCT writer), count(DISTINCT nullif(session, '')), "
+            "coalesce(min(time), ''), coalesce(max(time), '') FROM records"
+        )
+        ((pruned,),) = self._rows("SELECT count(*) FROM tombstones")
+        operations = self._rows(
+            "SELECT operation, count(*), sum(chars_before - chars_after) FROM records "
+            "WHERE operation != 'prune' GROUP BY operation ORDER BY 3 DESC, 1"
+        )
+        return Stats(
+            self.where, originals, size, stored, records, writers, sessions, pruned, oldest, newest, tuple(operations)
+        )
+
+    def compact(self) -> None:
+        """Give the space of deleted bytes back."""
+        if self.path:
+            with self._using() as opened:
+                if opened is not None:
+                    opened.connection.execute("PRAGMA incremental_vacuum").fetchall()
+                    opened.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _newest_hash(connection: sqlite3.Connection) -> str:
+    row = connection.execute("SELECT hash FROM records ORDER BY number DESC LIMIT 1").fetchone()
+    return row[0].hex() if row else ""

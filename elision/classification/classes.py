@@ -1,0 +1,30 @@
+"""Rows of the table: classes, with a cell for each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from elision.classification.cells import NEVER, Cell
+
+OPERATIONS = ("truncate", "slim", "offload", "redact", "clear", "supersede", "drop", "summarize", "budget")
+"""The columns of the table."""
+
+REMOVING = tuple(operation for operation in OPERATIONS if operation != "redact")
+"""Operations after which the text of a result, or a part of it, is gone from the view."""
+
+UNKNOWN = "unknown"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRow:
+    """One class; an operation without a cell is never allowed."""
+
+    name: str
+    description: str = ""
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+
+    def cell(self, operation: str) -> Cell:
+        """Return the cell of an operation."""
+        return self.cells.get(operation, NEVER)

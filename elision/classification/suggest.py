@@ -1,0 +1,150 @@
+"""Rules to add for what a table does not know, each with the class that its name suggests."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elision.classification.census import Classified
+from elision.classification.rules import spellings
+from elision.classification.shell_parts import parts_of
+from elision.classification.table import Table
+from elision.history import ToolCall
+from elision.shell import SimpleCommand
+
+_QUERIES = frozenset(
+    """
+    get list search find query lookup retrieve describe check count fetch read view show inspect browse calculate
+    compute analyze validate verify compare preview explain status test lint
+    """.split()  # noqa: SIM905 (words, not code)
+)
+_ACTIONS = frozenset(
+    """
+    create update delete remove add set send post put patch submit publish book buy order pay refund cancel deploy
+    release upload write insert upsert modify edit rename move copy assign approve reject close open merge revert
+    rollback restart start stop enable disable schedule reserve register transfer invite grant revoke archive restore
+    reply comment notify email place charge export import save store push commit kill
+    """.split()  # noqa: SIM905 (words, not code)
+)
+_SUBCOMMANDS = frozenset({"git", "gh", "docker", "kubectl", "npm", "pnpm", "yarn", "bun", "cargo", "go", "pip", "aws"})
+_PROGRAMS = ("./", "../", "/")
+_INTERPRETERS = frozenset({"python", "python3", "node", "ruby", "perl", "php", "java", "bash", "sh", "make", "npx"})
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One rule to add; without a class where its name says nothing."""
+
+    tool: str
+    command: str | None
+    argument: str
+    suggested: str | None
+    about: str
+    observations: int
+    tokens: int
+
+    def rule(self) -> dict[str, Any]:
+        """Return the rule as it is written, with ``…`` for a class that is left to the user."""
+        shell = (
+            {} if self.command is None else {"shell": {"argument": self.argument, "commands": [_as_glob(self.command)]}}
+        )
+        return {"tool": _as_glob(self.tool), **shell, "class": self.suggested or "…"}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the rule as YAML, as a comment where its class is left to the user."""
+        prefix = "  " if self.suggested else "  # "
+        plural = "" if self.observations == 1 else "s"
+        yield f"  # {self.observations:,} observation{plural}, {self.tokens:,} tokens; {self.about}"
+        yield f"{prefix}- tool: {_quoted(_as_glob(self.tool))}"
+        if self.command is not None:
+            yield f"{prefix}  shell: {{argument: {self.argument}, commands: [{_quoted(_as_glob(self.command))}]}}"
+        yield f"{prefix}  class: {self.suggested or '…'}"
+
+
+def suggestions(observations: Iterable[Classified], table: Table) -> list[Suggestion]:
+    """Return a rule for each tool and each program that is not known, the one with the most tokens first.
+
+    An observation with several unknown parts counts for each of them.
+    """
+    found: dict[tuple[str, str | None, str], list[int]] = {}
+    for each in observations:
+        if each.unknown and each.call is not None:
+            for key in dict.fromkeys(_keys(each.call, table)):
+                found.setdefault(key, []).append(each.tokens)
+    made = [_suggestion(*key, tokens) for key, tokens in found.items()]
+    return sorted(made, key=lambda each: (-each.tokens, each.tool, each.command or ""))
+
+
+def as_yaml(found: Iterable[Suggestion], extends: str) -> str:
+    """Write suggestions as a table that extends another."""
+    lines = [line for each in found for line in each.lines()]
+    return "\n".join([f"extends: {_quoted(extends)}", "rules:", *lines])
+
+
+def as_table(found: Iterable[Suggestion], extends: str) -> Mapping[str, Any]:
+    """Return the suggestions that have a class as a table that extends another."""
+    return {"extends": extends, "rules": [each.rule() for each in found if each.suggested]}
+
+
+def _keys(call: ToolCall, table: Table) -> Iterator[tuple[str, str | None, str]]:
+    """Yield what is not known of a call: its tool, or programs that it runs in a shell."""
+    action = table.may_act(call)
+    conditions = [each.shell for each in table.rules if each.shell and each.matches_tool(call, action=action)]
+    given = next((found for condition in conditions if (found := condition.given(call)) is not None), None)
+    if given is None:
+        yield call.name, None, ""
+        return
+    known = [condition.commands for condition in conditions if condition.given(call) == given]
+    for part in parts_of(*given) or ():
+        if not any(index.matches(part) for index in known) and (program := _program(part)):
+            yield call.name, program, given[0]
+
+
+def _program(part: SimpleCommand) -> str:
+    words = [word.text for word in part.argv if word.literal]
+    if not words or not part.argv[0].literal:
+        return ""
+    if words[0].startswith(_PROGRAMS) and words[0].count("/") > 1:
+        return f"{words[0].rpartition('/')[0]}/*"
+    if words[0] in _SUBCOMMANDS and len(words) > 1 and words[1].isidentifier():
+        return f"{words[0]} {words[1]}"
+    if words[0] in _INTERPRETERS and len(words) > 2 and words[1] == "-m":
+        return f"{words[0]} -m {words[2]}"
+    return words[0]
+
+
+def _suggestion(tool: str, command: str | None, argument: str, tokens: list[int]) -> Suggestion:
+    suggested, about = _of_tool(tool) if command is None else _of_command(command)
+    return Suggestion(tool, command, argument, suggested, about, len(tokens), sum(tokens))
+
+
+def _of_tool(tool: str) -> tuple[str | None, str]:
+    words = [word for spelling in spellings(tool) for word in spelling.replace(".", "_").replace("/", "_").split("_")]
+    action = next((word for word in words if word in _ACTIONS), None)
+    query = next((word for word in words if word in _QUERIES), None)
+    if action is not None:
+        return "receipt", f"'{action}' sounds like an action: its result is the record of it"
+    if query is not None:
+        return "dynamic", f"'{query}' sounds like a query; write static if it gives the same again"
+    return None, "static or dynamic if it only reads, receipt if it changes something"
+
+
+def _of_command(command: str) -> tuple[str | None, str]:
+    words = command.split()
+    if words[0] in _INTERPRETERS or words[0].startswith(_PROGRAMS):
+        return "dynamic", "it runs a program; write receipt if that changes something outside"
+    return None, "static or dynamic if it only reads, receipt if it changes something"
+
+
+def _as_glob(text: str) -> str:
+    return re.sub(r"[*?\[\]{}()\\|!+@]", "?", text)
+
+
+def _quoted(text: str) -> str:
+    plain = text.isascii() and text.replace("_", "").replace("-", "").isalnum() and not text[0].isdigit()
+    return (
+        text if plain and text.lower() not in {"true", "false", "null", "yes", "no", "on", "off"} else json.dumps(text)
+    )
