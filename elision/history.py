@@ -293,9 +293,7 @@ class History:
         for text in texts_of(message.parts):
             if not text.isascii() and has_surrogates(text):
                 self.faults.surrogates.add(position)
-        if self.wire.refuses_blank_text and any(
-            isinstance(part, Text) and not part.text.strip() for part in message.parts
-        ):
+        if self.wire.refuses_blank_text and any(map(_holds_blank, message.parts)):
             self.faults.blanks.add(position)
 
 
@@ -321,6 +319,17 @@ def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None
         if not step.calls[index][1].id or not result.call_id:
             return step, index
     return None
+
+
+def _holds_blank(part: Part) -> bool:
+    if isinstance(part, ToolResult):
+        return any(map(is_blank_block, part.content))
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def is_blank_block(piece: Content) -> bool:
+    """Whether this is a blank text that stands as a part of its own; a result that is a blank string is none."""
+    return isinstance(piece, Text) and piece.raw is not None and not piece.text.strip()
 
 
 def texts_of(parts: Iterable[Part]) -> Iterable[str]:

@@ -148,7 +148,7 @@ class Question:
 
     def _tell(self, hook: str, **facts: Any) -> None:
         for told in plugins().tell(hook, **facts):
-            self.decisions.failures.setdefault((hook, told), Failure(hook, told))
+            self.decisions.failures.setdefault((hook, told), Failure(hook, told, "the edit stands"))
 
     def _failed(self, error: Exception) -> None:
         name = self.processor.type_name

@@ -47,7 +47,8 @@ class ClosedWindow(Processor):
                 outdated.setdefault(address, set()).add(file)
         for address, files in outdated.items():
             part = view.part(address)
-            yield part.replace([_closed(piece, files) for piece in part.content], reason="shown again later")
+            closed = [_closed(piece, files, always=view.compat is not None) for piece in part.content]
+            yield part.replace(closed, reason="shown again later")
 
 
 def _files(part: PartView) -> list[str]:
@@ -73,11 +74,13 @@ def _windows(text: str) -> list[tuple[str, int, int, int]]:
     return found
 
 
-def _closed(piece: Content, files: set[str]) -> Content:
+def _closed(piece: Content, files: set[str], *, always: bool) -> Content:
+    """Put the note in place of the files' windows; of one that is shorter than the note only ``always``."""
     if not isinstance(piece, Text):
         return piece
     text = piece.text
     for file, start, end, count in reversed(_windows(text)):
-        if file in files:
-            text = f"{text[:start]}Outdated window with {count} lines omitted...\n{text[end:]}"
+        note = f"Outdated window with {count} lines omitted...\n"
+        if file in files and (always or len(note) <= end - start):
+            text = f"{text[:start]}{note}{text[end:]}"
     return Text(text, piece.raw)

@@ -169,7 +169,7 @@ def test_the_message_ends_with_a_small_history() -> None:
 
 
 def test_a_careful_processor_keeps_the_contract() -> None:
-    check_processor(Careful, max_examples=20, keep_last=1)
+    check_processor(Careful, max_examples=10, keep_last=1)
 
 
 BUILT_IN: list[tuple[str, dict[str, Any]]] = [
@@ -185,7 +185,7 @@ BUILT_IN: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "options"), BUILT_IN, ids=[name for name, _ in BUILT_IN])
 def test_the_built_in_processors_keep_the_contract(name: str, options: dict[str, Any]) -> None:
-    check_processor(processor_types()[name], max_examples=15, **options)
+    check_processor(processor_types()[name], max_examples=10, **options)
 
 
 def test_wrong_options_are_told_at_once() -> None:
