@@ -162,7 +162,9 @@ class Question:
 
 
 def _checked(planned: Any) -> list[Edit]:
-    edits = list(planned or ())
+    if planned is None:
+        raise TypeError("plan gave None; it gives edits (yield them, or return a list)")
+    edits = list(planned)
     for edit in edits:
         if not _well_formed(edit):
             raise TypeError(f"plan gave {edit!r:.200}, which is no edit; edits are made with the view's builders")

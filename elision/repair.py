@@ -17,6 +17,7 @@ from elision.history import (
     History,
     Message,
     Part,
+    Segment,
     Step,
     Text,
     Thinking,
@@ -71,9 +72,19 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
         for insert in inserted.get(segment.start, ()):
             out.extend(work.dialect.build(_inserted_message(insert)))
         if segment.step is not None and work.overlay.is_dropped(segment.step):
+            out.extend(_left(work, segment, repairs))
             continue
         out.extend(emit(segment.start, segment.stop, segment.step))
     return out, repairs
+
+
+def _left(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[Any]:
+    """Yield what the user said in one message with the results of a dropped step: only the step goes."""
+    for position in range(segment.start + 1, segment.stop):
+        parts = work.history.messages[position].parts
+        results = {Address(position, index) for index, part in enumerate(parts) if isinstance(part, ToolResult)}
+        if len(results) < len(parts):
+            yield _clean(work, position, repairs, results)
 
 
 def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int | None], Iterator[Any]]:

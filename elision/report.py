@@ -46,7 +46,7 @@ class Failure:
 
     processor: str
     error: str
-    effect: str = "its new edits are left out of the request"
+    effect: str = "its new edits are left out of the request (on_error: raise shows where)"
 
 
 @dataclass(frozen=True, slots=True)

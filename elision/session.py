@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from elision.dialect import Dialect, by_name, detect
-from elision.errors import InputError
+from elision.errors import InputError, nearest
 from elision.fold import Fold
 from elision.history import History
 from elision.moment import Request
@@ -64,7 +64,10 @@ class Session:
         """
         if isinstance(messages, Mapping):
             request = messages
-            messages = request.get("messages", ())
+            if "messages" not in request:
+                meant = nearest("messages", map(str, request), what="it has")
+                raise InputError(f"messages: the request has no key 'messages'; {meant}; give a list of messages there")
+            messages = request["messages"]
             system = request.get("system", system)
             tools = request.get("tools", tools)
             model = model or request.get("model")

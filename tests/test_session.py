@@ -142,7 +142,7 @@ def test_a_context_manager_gives_a_session() -> None:
     assert len(view.messages) == 11
 
 
-@pytest.mark.parametrize("nothing", [[], {}, {"messages": []}])
+@pytest.mark.parametrize("nothing", [[], {"messages": []}])
 def test_an_empty_history_is_an_empty_view(nothing: Any) -> None:
     assert CHAINS["last_n"].process(nothing).messages == []
 
@@ -167,3 +167,8 @@ def test_tokens_before_and_after_are_counted_when_asked_for() -> None:
     tokens = CHAINS["last_n"].process(MESSAGES).tokens
 
     assert 0 < tokens.after < tokens.before
+
+
+def test_a_request_without_messages_names_the_key_that_was_probably_meant() -> None:
+    with pytest.raises(InputError, match=r"the request has no key 'messages'; did you mean 'mesages'\?"):
+        CHAINS["last_n"].process({"mesages": MESSAGES})

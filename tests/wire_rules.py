@@ -103,6 +103,13 @@ def blocks_of(message: Mapping[str, Any]) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
+def without_results(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what a user message says beside results; ``None`` for any other message, and where that is nothing."""
+    rest = [block for block in blocks_of(message) if block.get("type") != "tool_result"]
+    led = any(block.get("type") == "tool_result" for block in blocks_of(message))
+    return {**message, "content": rest} if led and rest else None
+
+
 def bytes_of(value: Any) -> str:
     """Return a value as JSON."""
     return json.dumps(value, sort_keys=True)
