@@ -34,7 +34,7 @@ _ACCEPTED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Converted:
     """Messages in another dialect, and one line for each kind of part that has no place there.
 
-    ``system`` is the system prompt, where the other dialect has it beside the messages.
+    ``system`` is the system prompt that the messages began with, where the other dialect has it beside them.
     """
 
     messages: list[Any]
@@ -64,8 +64,6 @@ def convert(messages: Sequence[Any], source: Dialect, target: Dialect, *, system
         lost.update(_missing(known, made.messages[start:]))
     lines = [f"{kind}: {count} left out; there is no place for it in {target.name}" for kind, count in lost.items()]
     prompt = "\n".join(text for message in beside for text in texts_of(message.parts)) if beside else None
-    if prompt is not None:
-        lines.insert(0, f"system: left out; in {target.name} it stands beside the messages (it is in the report)")
     return Converted([message.raw for message in made.messages], tuple(lines), prompt)
 
 

@@ -157,6 +157,13 @@ def _touches_declared(case: Case) -> Why | None:
     return None
 
 
+def _operation_declared(case: Case) -> Why | None:
+    """Rule 4: content is replaced only by a processor whose class says what it does to it."""
+    if isinstance(case.edit, Replace) and case.processor.operation == "none":
+        return Why(f"{case.processor.type_name} declares the operation 'none', so it replaces nothing")
+    return None
+
+
 def _never_grows(case: Case) -> Why | None:
     """Rule 6: an edit that elides, cuts or summarises never leaves more characters than it found."""
     edit = case.edit
@@ -207,6 +214,7 @@ RULES: tuple[Rule, ...] = (
     Rule(1, "step_is_atomic", _step_is_atomic),
     Rule(2, "newest_step_stays", _newest_step_stays),
     Rule(4, "touches_declared", _touches_declared),
+    Rule(4, "operation_declared", _operation_declared),
     Rule(6, "never_grows", _never_grows),
     Rule(9, "clean_text", _clean_text),
 )

@@ -333,9 +333,9 @@ def is_blank_block(piece: Content) -> bool:
 
 
 def texts_of(parts: Iterable[Part]) -> Iterable[str]:
-    """Yield every text in ``parts``, those inside tool results included."""
+    """Yield every text in ``parts`` that can be edited, those inside tool results included."""
     for part in parts:
-        if isinstance(part, Text | Thinking):
+        if isinstance(part, Text):
             yield part.text
         elif isinstance(part, ToolResult):
             yield from (item.text for item in part.content if isinstance(item, Text))

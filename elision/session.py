@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from elision.dialect import Dialect, by_name, detect
+from elision.dialect import Dialect, by_name, detect, named
 from elision.errors import InputError, nearest
 from elision.fold import Fold
 from elision.history import History
@@ -85,7 +85,7 @@ class Session:
         return view
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
-        """Return the dialect: detected anew while the messages fit several, fixed once one has marks of its own."""
+        """Return the dialect: looked for anew while the messages fit several, fixed once one has marks of its own."""
         if self._dialect is not None and self._settled:
             return self._dialect
         known = plugins().dialects()
@@ -93,10 +93,10 @@ class Session:
         if not messages:
             return by_name(known, wanted) if wanted else known[0]
         request = {key: value for key, value in beside.items() if value is not None}
-        found = by_name(known, wanted) if wanted else detect(known, messages, request)
+        found = named(known, wanted, messages, request) if wanted else detect(known, messages, request)
         if found is not self._dialect:
             self._fold = None
-        self._dialect, self._settled = found, bool(wanted) or found.recognises(messages, request) > 1
+        self._dialect, self._settled = found, found.recognises(messages, request) > 1
         return found
 
     def _follow(self, messages: list[Any], reader: Dialect) -> Fold:

@@ -88,7 +88,7 @@ class RemoveRegex(Processor):
         return tuple(new for new, old in cut if new is old or not _blank(new))
 
     def _without(self, piece: Content, *, again: bool) -> Content:
-        if not isinstance(piece, Text):
+        if not isinstance(piece, Text) or piece.text == REMOVED:
             return piece
         text = self._once(piece.text)
         # Cutting can bring a new match together; outside SWE-agent configs what is sent must stay as it is.

@@ -132,7 +132,7 @@ def test_each_excluded_release_is_explained() -> None:
 
 
 def test_the_plugin_in_the_documents_works_as_written(tmp_path: Path) -> None:
-    module, check = (block.text for block in blocks(PLUGINS, "python"))
+    module, check, *_ = (block.text for block in blocks(PLUGINS, "python"))
     project = tomllib.loads(blocks(PLUGINS, "toml")[0].text)
     (name, value), *_ = project["project"]["entry-points"]["elision"].items()
     (tmp_path / f"{value}.py").write_text(module, encoding="utf-8")

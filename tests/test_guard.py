@@ -324,3 +324,12 @@ def test_the_same_refusal_is_reported_once_however_often_it_is_proposed() -> Non
     view = process(lambda view: [o.replace(grown) for o in view.observations[:1] if o.age], stage="history")
 
     assert len(view.refusals) == 1
+
+
+def test_a_processor_that_declares_no_operation_replaces_nothing() -> None:
+    view = process(lambda view: [view.observations[0].replace("short")], operation="none")
+
+    assert view.messages == HISTORY
+    assert reasons(view) == [
+        ("operation_declared", "planned declares the operation 'none', so it replaces nothing"),
+    ]

@@ -25,7 +25,8 @@ class _FoundError(BaseException):
 def check_processor(cls: type[Processor], *, max_examples: int = 50, **options: Any) -> None:
     """Check that a processor keeps the contract, on ``max_examples`` generated histories in each shape.
 
-    ``options`` are the processor's own.  Raises ``AssertionError`` with the broken rule and the smallest history found:
+    ``options`` are the processor's own.  Raises ``AssertionError`` with the broken rule, the first message that differs
+    where views are compared, and the smallest history found:
 
     - ``does_not_raise``: also where a history has faults.
     - ``input_untouched``: the host's messages stay as they are; those that no edit names are sent as the same objects.
@@ -33,7 +34,7 @@ def check_processor(cls: type[Processor], *, max_examples: int = 50, **options: 
     - ``within_reach``, ``step_is_atomic``, ``touches_declared``: it proposes nothing that the guard always refuses.
     - ``declares_operation``: one that replaces content says what it does to it.
     - ``never_grows``: where the operation shrinks, what it puts in place is not longer than what it found.
-    - ``idempotent``: processing what was sent changes nothing more.
+    - ``idempotent``: processing what was sent, in a new run, changes nothing more.
     - ``session_equals_stateless``: step by step gives the same view as all at once.
     """
     cls(**options).prepare()

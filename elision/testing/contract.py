@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
 from elision.chain import Chain
@@ -137,13 +138,15 @@ def _input_untouched(case: Evidence) -> str | None:
 def _pure(case: Evidence) -> str | None:
     if case.first.plans == case.again.plans:
         return None
-    return "the same view gave other edits the second time; plan keeps no state and reads no clock, counter or chance"
+    told = "the same view gave other edits the second time; plan keeps no state and reads no clock, counter or chance"
+    return told + _difference(case.first.view, case.again.view, "the first time", "the second time")
 
 
 def _deterministic(case: Evidence) -> str | None:
     if case.first.plans == case.fresh.plans and _bytes(case.first.view) == _bytes(case.fresh.view):
         return None
-    return "a new processor with the same options gave other edits; they follow from the view and the options alone"
+    told = "a new processor with the same options gave other edits; they follow from the view and the options alone"
+    return told + _difference(case.first.view, case.fresh.view, "by the first", "by the new one")
 
 
 def _declares_operation(case: Evidence) -> str | None:
@@ -176,9 +179,14 @@ def _idempotent(case: Evidence) -> str | None:
     view = case.first.view
     if case.build().operation == "none" or view.repairs or any(edit.action == "insert" for edit in view.edits):
         return None
-    if _bytes(_processed(case.build(), view.messages, case.dialect)) == _bytes(view):
+    once_more = _processed(case.build(), view.messages, case.dialect)
+    if _bytes(once_more) == _bytes(view):
         return None
-    return "processing what was sent changed it once more"
+    told = (
+        "processing what was sent changed it once more; a new run knows nothing of the first, so plan must know by "
+        "their text the contents that it put in place, and leave them as they are"
+    )
+    return told + _difference(view, once_more, "sent first", "sent then")
 
 
 def _session_equals_stateless(case: Evidence) -> str | None:
@@ -188,7 +196,11 @@ def _session_equals_stateless(case: Evidence) -> str | None:
         views = [session.process(messages[:stop], dialect=case.dialect) for stop in range(1, len(messages) + 1)]
     if not views or _bytes(views[-1]) == _bytes(case.first.view):
         return None
-    return "step by step in a session it gave another view than all at once"
+    told = (
+        "step by step in a session it gave another view than all at once; what it proposes at a step follows from the "
+        "history up to that step and from its options, not from how often it is asked"
+    )
+    return told + _difference(case.first.view, views[-1], "all at once", "step by step")
 
 
 def _parsed(messages: list[Any], dialect: str) -> History:
@@ -201,6 +213,23 @@ def _parsed(messages: list[Any], dialect: str) -> History:
 
 def _bytes(view: SentView) -> str:
     return json.dumps(view.messages, default=repr)
+
+
+def _difference(one: SentView, other: SentView, *names: str) -> str:
+    """Show the first message in which two views differ, each shortened around the place."""
+    for index, pair in enumerate(zip_longest(one.messages, other.messages)):
+        texts = ["(none)" if message is None else json.dumps(message, default=repr) for message in pair]
+        if texts[0] != texts[1]:
+            alike = zip(*texts, strict=False)
+            place = next((at for at, (a, b) in enumerate(alike) if a != b), min(map(len, texts)))
+            shown = [f"\n  {name}: {_around(place, text)}" for name, text in zip(names, texts, strict=True)]
+            return f"\nmessage {index} of the view is the first that differs:{''.join(shown)}"
+    return ""
+
+
+def _around(place: int, text: str) -> str:
+    start, stop = max(0, place - 60), place + 140
+    return f"{'…' if start else ''}{text[start:stop]}{'…' if stop < len(text) else ''}"
 
 
 Check: TypeAlias = Callable[[Evidence], str | None]

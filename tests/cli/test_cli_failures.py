@@ -38,11 +38,12 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout == f"elision, version {elision.__version__}\n"
 
 
-def test_an_unknown_command_is_a_usage_error_with_the_nearest_name(run: Run) -> None:
-    result = run("aply")
+@pytest.mark.parametrize(("name", "meant"), [("aply", "apply"), ("lnit", "lint"), ("Show", "show")])
+def test_an_unknown_command_is_a_usage_error_with_the_nearest_name(run: Run, name: str, meant: str) -> None:
+    result = run(name)
 
     assert result.exit_code == 2
-    assert "did you mean 'apply'?" in result.stderr
+    assert f"did you mean {meant!r}?" in result.stderr
 
 
 def test_an_unknown_option_is_a_usage_error(run: Run, chain: Path) -> None:

@@ -30,6 +30,12 @@ def test_a_plugin_is_a_package_with_a_processor_its_test_and_an_example(run: Run
     ]
 
 
+def test_the_readme_has_no_links_to_places_where_nothing_may_be(run: Run, tmp_path: Path) -> None:
+    run("new", "plugin", "elision-last-lines", "--into", tmp_path)
+
+    assert "://" not in (tmp_path / "elision-last-lines" / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_entry_point_names_the_module(run: Run, tmp_path: Path) -> None:
     run("new", "plugin", "Last_Lines", "--into", tmp_path)
     project = tomllib.loads((tmp_path / "Last_Lines" / "pyproject.toml").read_text(encoding="utf-8"))["project"]

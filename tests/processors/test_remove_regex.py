@@ -96,3 +96,10 @@ def test_a_pattern_that_never_ends_is_stopped_and_the_request_goes_out() -> None
         view = chain.process(history)
 
     assert view.messages == history
+
+
+def test_what_stands_for_an_emptied_text_is_left_alone() -> None:
+    once = process([{"role": "user", "content": "letters only"}], "remove: ['[a-z ]+']")
+
+    assert once[0]["content"] == "(removed)"
+    assert process(once, "remove: ['[a-z ]+']") == once
