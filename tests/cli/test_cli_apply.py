@@ -355,5 +355,5 @@ def test_a_config_with_several_agents_wants_an_attempt(run: Run, recorded: Path,
     without, second = (run("apply", recorded, "--chain", config, *more) for more in ((), ("--attempt", 1)))
 
     assert (without.exit_code, without.stderr.count("\n")) == (1, 1)
-    assert "--attempt" in without.stderr
+    assert "choose --attempt 0 or --attempt 1 (in Python attempt=)" in without.stderr
     assert elided(json.loads(second.stdout)) == [2, 4, 6, 8]
