@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -136,7 +137,7 @@ def gather(
     wrong: list[str] = []
     files: list[Path] = []
     for name in inputs:
-        folder = name != STDIN and Path(name).is_dir()
+        folder = name != STDIN and os.path.isdir(name)
         before, strangers = len(runs), 0
         for path in _files(Path(name)) if folder else [Path(name)]:
             try:

@@ -44,7 +44,10 @@ def load_document(path: Path) -> Document:
             raise InputError(f"{path}: this is a folder; name a file in it")
         if size > MAX_BYTES:
             raise InputError(f"{path}: {size:,} bytes; at most {MAX_BYTES:,} are read at once; split the file")
-        data = path.read_bytes()
+        with path.open("rb") as file:  # a device or a pipe has no size
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise InputError(f"{path}: more than {MAX_BYTES:,} bytes, the most that is read at once; split the file")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; name a readable file") from error
     return parse_document(data, str(path))

@@ -220,7 +220,9 @@ class History:
     @property
     def poisoned(self) -> bool:
         """Whether the history cannot go on the wire as it stands."""
-        return bool(self._unanswered or self.faults)
+        return bool(self.faults) or any(
+            call.raw is not None for step in self._unanswered.values() for _, call in step.calls
+        )
 
     def _begin_step(self, position: int, message: Message) -> None:
         calls = tuple((index, part) for index, part in enumerate(message.parts) if isinstance(part, ToolCall))

@@ -57,6 +57,8 @@ class Processor(BaseModel, ABC):
             "operation": ([cls.operation], get_args(Operation)),
             "touches": (cls.touches, ("system", "user", "assistant")),
         }
+        if "type_name" in vars(cls):
+            raise TypeError(f"{cls.__name__}.type_name: it is the field `type`; declare that instead")
         for trait, (given, known) in allowed.items():
             for name in given:
                 if name not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 _item = operator.itemgetter("content")
@@ -24,14 +24,14 @@ class Known:
 
     def compare(self, messages: list[Any]) -> Literal["same", "equal", "other"]:
         """Say whether ``messages`` begin with the known ones: the same objects, equal ones, or others."""
-        count = len(self.raws)
-        begin = messages[:count]
-        if all(map(operator.is_, begin, self.raws)) and len(begin) == count:
-            unchanged = contents(begin) == self._contents and all(
-                len(self._contents[position]) == length for position, length in self._lengths.items()
-            )
-            return "same" if unchanged else "other"
-        return "equal" if begin == self.raws else "other"
+        begin = messages[: len(self.raws)]
+        same = len(begin) == len(self.raws) and all(map(operator.is_, begin, self.raws))
+        if not same and begin != self.raws:
+            return "other"
+        unchanged = contents(begin) == self._contents and all(
+            len(self._contents[position]) == length for position, length in self._lengths.items()
+        )
+        return ("same" if same else "equal") if unchanged else "other"
 
     def replace(self, messages: list[Any]) -> None:
         """Take equal objects in place of the known ones."""
@@ -56,4 +56,7 @@ def contents(messages: Sequence[Any]) -> list[Any]:
             return list(map(get, messages))
         except (AttributeError, KeyError, TypeError):
             continue
-    return [getattr(message, "content", None) for message in messages]
+    return [
+        message.get("content") if isinstance(message, Mapping) else getattr(message, "content", None)
+        for message in messages
+    ]

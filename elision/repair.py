@@ -75,6 +75,8 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
             out.extend(_left(work, segment, repairs))
             continue
         out.extend(emit(segment.start, segment.stop, segment.step))
+    for insert in inserted.get(len(work.history), ()):
+        out.extend(work.dialect.build(_inserted_message(insert)))
     return out, repairs
 
 

@@ -37,6 +37,7 @@ class Session:
         self.id = id
         self._dialect: Dialect | None = None
         self._settled = False
+        self._keys: set[Any] = set()
         self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
@@ -70,7 +71,8 @@ class Session:
             messages = request["messages"]
             system = request.get("system", system)
             tools = request.get("tools", tools)
-            model = model or request.get("model")
+            asked = request.get("model")
+            model = model or (asked if isinstance(asked, str) else None)
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
         reader = self._reader(messages, dialect, {"system": system, "tools": tools})
@@ -85,18 +87,21 @@ class Session:
         return view
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
-        """Return the dialect: looked for anew while the messages fit several, fixed once one has marks of its own."""
-        if self._dialect is not None and self._settled:
-            return self._dialect
-        known = plugins().dialects()
+        """Return the dialect: looked for anew until its own marks are seen, and when messages have new keys."""
+        fresh = messages[len(self._known.raws) :]
+        keys = {key for message in fresh if isinstance(message, Mapping) for key in message} - self._keys
         wanted = name or (None if self.chain.dialect == "auto" else self.chain.dialect)
+        if self._dialect is not None and self._settled and (wanted or not keys):
+            return self._dialect
+        self._keys |= keys
+        known = plugins().dialects()
         if not messages:
             return by_name(known, wanted) if wanted else known[0]
         request = {key: value for key, value in beside.items() if value is not None}
         found = named(known, wanted, messages, request) if wanted else detect(known, messages, request)
         if found is not self._dialect:
             self._fold = None
-        self._dialect, self._settled = found, found.recognises(messages, request) > 1
+        self._dialect, self._settled = found, found.recognises(messages, None) > 1
         return found
 
     def _follow(self, messages: list[Any], reader: Dialect) -> Fold:

@@ -52,6 +52,10 @@ def command(
     """
     if every and number is not None:
         raise click.UsageError("--run and --all exclude each other; give one of them")
+    if report is not None and str(report) == "-":
+        raise click.UsageError(
+            "--report takes a file; the standard streams have the messages and the summary; name one"
+        )
     if out is not None and report is not None and _is_kept(out) and same_file(out, report):
         raise click.UsageError(f"-o and --report name the same file {out}; name two")
     import elision
@@ -65,7 +69,7 @@ def command(
     wanted = source or (None if chain.dialect == "auto" else chain.dialect)
     gathered = gather(inputs, number=number, every=every, dialect=wanted, stdin=sys.stdin.buffer)
     results = [apply(chain, recorded, target=target, model=model) for recorded in gathered.runs]
-    nested = every or len(inputs) > 1 or Path(inputs[0]).is_dir()
+    nested = every or len(inputs) > 1 or os.path.isdir(inputs[0])
     messages: Any = [result.messages for result in results] if nested else results[0].messages
 
     keep = [*gathered.files, Path(chain_name)]
@@ -112,7 +116,7 @@ def _say_notes(summaries: list[dict[str, Any]], gathered: Gathered, report: Path
 
 def _is_kept(path: Path) -> bool:
     """Whether what is written there stays there: a device or a pipe can take two files."""
-    return path.is_file() or not path.exists()
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _print_sizes(summaries: list[dict[str, Any]], *, err: bool) -> None:

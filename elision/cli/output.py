@@ -67,7 +67,7 @@ def write_json(path: Path, value: Any, *, keep: Iterable[Path] = ()) -> None:
             with path.open("wb") as stream:
                 stream.write(data)
         else:
-            _replace(path.resolve(), data)
+            _replace(_target(path), data)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror or error}; name a file that can be written") from error
 
@@ -119,7 +119,14 @@ def same_file(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
     except OSError:
-        return path.resolve() == other.resolve()
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _target(path: Path) -> Path:
+    """Return the file behind links, which stay; a link that leads in a circle has none."""
+    with suppress(FileNotFoundError):
+        path.stat()
+    return Path(os.path.realpath(path))
 
 
 def _replace(path: Path, data: bytes) -> None:

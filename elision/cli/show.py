@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -47,7 +47,7 @@ def _find(name: str, attempt: int | None) -> dict[str, Any]:
     found = {kind.removesuffix("s"): of(name) for kind, of in describe.items() if name in known[kind]}
     if found:
         return found
-    if Path(name).is_file():
+    if os.path.isfile(name):  # a name may be too long for Path.is_file
         return {"chain": catalogue.describe_chain(name, attempt)}
     every = {each for kind in describe for each in known[kind]}
     raise InputError(f"{name}: there is nothing of this name, and no such file; {nearest(name, every)}")

@@ -357,3 +357,40 @@ def test_a_config_with_several_agents_wants_an_attempt(run: Run, recorded: Path,
     assert (without.exit_code, without.stderr.count("\n")) == (1, 1)
     assert "choose --attempt 0 or --attempt 1 (in Python attempt=)" in without.stderr
     assert elided(json.loads(second.stdout)) == [2, 4, 6, 8]
+
+
+def test_a_path_that_is_too_long_is_one_line(run: Run, recorded: Path, chain: Path) -> None:
+    long = "x" * 5000
+    done = [
+        run("apply", long, "--chain", chain),
+        run("apply", recorded, "--chain", chain, "-o", long),
+        run("apply", recorded, "--chain", chain, "-o", f"{long}y", "--report", long),
+        run("show", long),
+    ]
+
+    assert [(result.exit_code, result.stderr.count("\n")) for result in done] == [(1, 1)] * len(done)
+
+
+@pytest.mark.parametrize("name", ["loop", "loop/x"])
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_link_that_leads_in_a_circle_is_one_line_and_stays(
+    run: Run, recorded: Path, tmp_path: Path, *, option: str, name: str
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    result = run("apply", recorded, "--chain", "default", option, tmp_path / name)
+
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith(f"{tmp_path / name}: ")
+    assert loop.is_symlink()
+
+
+def test_a_report_to_the_standard_output_is_a_usage_error(
+    run: Run, recorded: Path, chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("apply", recorded, "--chain", chain, "--report", "-")
+
+    assert result.exit_code == 2
+    assert "--report takes a file" in result.stderr
+    assert not Path("-").exists()

@@ -186,3 +186,13 @@ def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail(process: Process)
     done = process("list", "processors", env={"PYTHONIOENCODING": "ascii"})
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_device_without_an_end_is_read_up_to_the_bound(
+    run: Run, chain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elision.documents.MAX_BYTES", 1000)
+    result = run("apply", "/dev/zero", "--chain", chain)
+
+    assert result.exit_code == 1
+    assert result.stderr == ("/dev/zero: more than 1,000 bytes, the most that is read at once; split the file\n")
