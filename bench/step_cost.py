@@ -48,10 +48,10 @@ chain = [LastNObservations(n=5), CacheControlHistoryProcessor()]
 times = []
 for stop in range(len(history) - 2 * last, len(history) + 1, 2):
     view = list(history[:stop])
-    start = time.perf_counter()
+    start = time.process_time()
     for processor in chain:
         view = processor(view)
-    times.append(time.perf_counter() - start)
+    times.append(time.process_time() - start)
 print(statistics.median(times))
 """
 
@@ -122,9 +122,9 @@ def best(repeats: int, measure: Callable[[], float]) -> float:
 
 def timed(work: Callable[[], object]) -> float:
     """Return how long a piece of work takes."""
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def floor_of(history: list[dict[str, Any]], last: int = 50) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,15 +12,18 @@ from typing import IO, Any
 
 from elision.chain import Chain
 from elision.convert import convert, parsed
-from elision.dialect import Dialect, by_name, detect
+from elision.dialect import Dialect, by_name, detect, named
 from elision.documents import MAX_BYTES, Run, parse_document, read_runs, runs_in
 from elision.errors import InputError
 from elision.history import texts_of
 from elision.registry import plugins
 from elision.report import SentView
 from elision.session import ElisionWarning
+from elision.tokens import count_text
 
 STDIN = "-"
+SUFFIXES = (".json", ".jsonl", ".traj")
+"""How the names of recorded histories end."""
 
 
 class WrongInputsError(InputError):
@@ -42,7 +46,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The runs found in inputs; ``skipped`` has one line for each file of a folder that holds none."""
+    """The runs found in inputs; ``skipped`` has a line for each file of a folder that should hold one and does not."""
 
     runs: tuple[Recorded, ...]
     skipped: tuple[str, ...]
@@ -50,14 +54,38 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A view in another dialect: as it is mended for that wire, what had no place there, and what stands beside it."""
+
+    view: SentView
+    lost: tuple[str, ...]
+    system: str | None
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of what was written as plain data."""
+        view, system = self.view, self.system
+        return {
+            "dialect": view.dialect,
+            "messages": len(view.messages),
+            "characters": count_characters(view.messages, by_name(plugins().dialects(), view.dialect)),
+            "tokens": view.tokens.after,
+            "repairs": dict(Counter(repair.fault for repair in view.repairs)),
+            "system": None if system is None else _size(system, view.model),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
-    """The view of one recorded run; ``messages`` are in the dialect that was asked for, and what had no place there."""
+    """The view of one recorded run, and what was written where that is in another dialect."""
 
     recorded: Recorded
     view: SentView
-    messages: list[Any]
-    lost: tuple[str, ...] = ()
-    system: str | None = None
+    written: Written | None = None
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages in the dialect that was asked for."""
+        return (self.written or self).view.messages
 
     @property
     def characters(self) -> tuple[int, int]:
@@ -81,12 +109,13 @@ class Applied:
             "repairs": dict(Counter(repair.fault for repair in view.repairs)),
             "failures": [asdict(failure) for failure in view.failures],
             "pending": len(view.pending),
-            "lost": list(self.lost),
+            "lost": list(self.written.lost) if self.written else [],
+            "written": self.written.summary() if self.written else None,
         }
 
     def report(self) -> dict[str, Any]:
         """Return the figures with every edit, refusal, failure, repair and pending call."""
-        return {**self.summary(), **self.view.as_dict(), "system": self.system}
+        return {**self.summary(), **self.view.as_dict(), "system": self.written.system if self.written else None}
 
 
 def gather(
@@ -100,15 +129,16 @@ def gather(
     """Find the runs in files, folders and (``-``) the standard input.
 
     ``number`` picks one run of each file, ``every`` takes all; a file with several runs needs one of them.  What is
-    wrong with an input that was named is an error, all of them in one; in a folder it is a line in ``skipped``.
+    wrong with an input that was named is an error, all of them in one; in a folder it is a line in ``skipped``, and
+    one line counts the files whose names are not those of histories.
     """
     runs: list[Recorded] = []
     skipped: list[str] = []
     wrong: list[str] = []
     files: list[Path] = []
     for name in inputs:
-        folder = name != STDIN and Path(name).is_dir()
-        before = len(runs)
+        folder = name != STDIN and os.path.isdir(name)
+        before, strangers = len(runs), 0
         for path in _files(Path(name)) if folder else [Path(name)]:
             try:
                 found = runs_in(_read(stdin), STDIN) if name == STDIN else read_runs(path)
@@ -116,7 +146,12 @@ def gather(
                 runs.extend(_chosen(found, source, number, dialect, every=every))
                 files.append(path)
             except InputError as error:
-                (skipped if folder else wrong).append(str(error))
+                if folder and path.suffix not in SUFFIXES:
+                    strangers += 1
+                else:
+                    (skipped if folder else wrong).append(str(error))
+        if strangers:
+            skipped.append(f"{name}: files that hold no history and are not {', '.join(SUFFIXES)}: {strangers:,}")
         if folder and len(runs) == before:
             wrong.append(f"{name}: no file in this folder is a history; name one that is, or its dialect with --from")
     if wrong:
@@ -134,17 +169,21 @@ def apply(chain: Chain, recorded: Recorded, *, target: str | None = None, model:
             run.messages, system=run.system, tools=run.tools, model=model or run.model, dialect=dialect.name
         )
     if target is None or target == dialect.name:
-        return Applied(recorded, view, view.messages)
+        return Applied(recorded, view)
     other = by_name(plugins().dialects(), target)
     converted = convert(view.messages, dialect, other, system=run.system)
     # A file dialect is not mended for the wire; its conversion is, by a chain that does nothing else.
-    mended = Chain().process(converted.messages, dialect=other.name)
-    return Applied(recorded, view, mended.messages, converted.lost, converted.system)
+    mended = Chain().process(converted.messages, dialect=other.name, model=view.model)
+    return Applied(recorded, view, Written(mended, converted.lost, converted.system))
 
 
 def count_characters(messages: Iterable[Any], dialect: Dialect) -> int:
     """Count the characters of text in messages, those of tool results included."""
     return sum(len(text) for message in parsed(messages, dialect).messages for text in texts_of(message.parts))
+
+
+def _size(text: str, model: str | None) -> dict[str, int]:
+    return {"characters": len(text), "tokens": count_text(text, model)}
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -180,9 +219,9 @@ def _chosen(
 
 def _dialect(run: Run, source: str, name: str | None) -> Dialect:
     known = plugins().dialects()
-    if name is not None:
-        return by_name(known, name)
     try:
+        if name is not None:
+            return named(known, name, run.messages, run.document)
         return detect(known, run.messages, run.document)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None

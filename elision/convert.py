@@ -18,7 +18,6 @@ from elision.history import (
     Message,
     Opaque,
     Part,
-    Step,
     Text,
     Thinking,
     ToolCall,
@@ -34,7 +33,7 @@ _ACCEPTED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Converted:
     """Messages in another dialect, and one line for each kind of part that has no place there.
 
-    ``system`` is the system prompt, where the other dialect has it beside the messages.
+    ``system`` is the system prompt that the messages began with, where the other dialect has it beside them.
     """
 
     messages: list[Any]
@@ -51,7 +50,7 @@ def convert(messages: Sequence[Any], source: Dialect, target: Dialect, *, system
     if source.name == target.name:
         return Converted(list(messages), ())
     history = parsed(messages, source)
-    ids = dict(_ids(history.steps))
+    ids = dict(_ids(history))
     made = History(target.wire)
     lost: Counter[str] = Counter()
     grouped = [*_system(system, source), *_in_groups(history, ids, target)]
@@ -63,9 +62,9 @@ def convert(messages: Sequence[Any], source: Dialect, target: Dialect, *, system
         _append(made, target, target.build(known) if known.parts or not unknown else [], mark=message.marks > 0)
         lost.update(_missing(known, made.messages[start:]))
     lines = [f"{kind}: {count} left out; there is no place for it in {target.name}" for kind, count in lost.items()]
+    if target.wire.system_beside and made.messages and made.messages[0].role == "assistant":
+        lines.append(f"user message: none before the first of the assistant; {target.name} wants one first; add one")
     prompt = "\n".join(text for message in beside for text in texts_of(message.parts)) if beside else None
-    if prompt is not None:
-        lines.insert(0, f"system: left out; in {target.name} it stands beside the messages (it is in the report)")
     return Converted([message.raw for message in made.messages], tuple(lines), prompt)
 
 
@@ -107,13 +106,16 @@ def _in_groups(history: History, ids: Mapping[Address, str], target: Dialect) ->
         yield replace(messages[-1], role="tool", kind="observation", parts=tuple(parts))
 
 
-def _ids(steps: Iterable[Step]) -> Iterator[tuple[Address, str]]:
+def _ids(history: History) -> Iterator[tuple[Address, str]]:
     """Yield an id for each call and for its result; one that is missing, repeated or refused somewhere is made up."""
     seen: set[str] = set()
-    for step in steps:
+    used = {part.id for message in history.messages for part in message.parts if isinstance(part, ToolCall)}
+    for step in history.steps:
         for number, ((part, call), result) in enumerate(zip(step.calls, step.results, strict=True)):
             fits = _ACCEPTED_ID.fullmatch(call.id) and call.id not in seen
             chosen = call.id if fits else f"call_{step.index}_{number}"
+            while not fits and (chosen in used or chosen in seen):
+                chosen += "_"
             seen.add(chosen)
             yield Address(step.start, part), chosen
             if result is not None:
@@ -178,5 +180,6 @@ def _kinds(parts: Iterable[Part]) -> Counter[str]:
     found: Counter[str] = Counter()
     for part in parts:
         inside = part.content if isinstance(part, ToolResult) else ()
+        found.update(["error mark of a tool result"] * (isinstance(part, ToolResult) and part.status == "error"))
         found.update(_KINDS[type(item)] for item in (part, *inside) if type(item) in _KINDS)
     return found

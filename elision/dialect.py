@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from elision.errors import InputError, nearest
 from elision.history import Content, History, Message, Wire
+from elision.misfit import misnamed, unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,21 @@ class Dialect(ABC):
 def detect(dialects: Iterable[Dialect], messages: Sequence[Any], document: Any = None) -> Dialect:
     """Return the dialect that fits ``messages`` best; the first one wins a tie."""
     known = list(dialects)
-    scores = [(dialect.recognises(messages, document), -index) for index, dialect in enumerate(known)]
-    best = max(scores, default=(0, 0))
-    if best[0] <= 0:
-        raise InputError(_unfit(messages, known))
-    return known[-best[1]]
+    found = _fitting(known, messages, document)
+    if found is None:
+        raise InputError(unread(messages, known))
+    return found
+
+
+def named(dialects: Iterable[Dialect], name: str, messages: Sequence[Any], document: Any = None) -> Dialect:
+    """Return the dialect called ``name``, unless it does not fit ``messages`` at all and another one does."""
+    known = list(dialects)
+    wanted = by_name(known, name)
+    if wanted.recognises(messages, document) <= 0:
+        other = _fitting(known, messages, document)
+        if other is not None:
+            raise InputError(misnamed(messages, document, wanted, other))
+    return wanted
 
 
 def by_name(dialects: Iterable[Dialect], name: str) -> Dialect:
@@ -78,11 +89,10 @@ def by_name(dialects: Iterable[Dialect], name: str) -> Dialect:
     return known[name]
 
 
-def _unfit(messages: Sequence[Any], known: Sequence[Dialect]) -> str:
-    names = ", ".join(dialect.name for dialect in known)
-    first = messages[0] if messages else None
-    if isinstance(first, Mapping):
-        seen = f"the first has the keys {', '.join(map(str, list(first)[:8])) or '(none)'}"
-    else:
-        seen = f"the first is a {type(first).__name__}"
-    return f"messages: no dialect fits yet ({seen}); there are {names}; name one if it is one of these"
+def _fitting(known: Sequence[Dialect], messages: Sequence[Any], document: Any) -> Dialect | None:
+    best, found = 0, None
+    for dialect in known:
+        score = dialect.recognises(messages, document)
+        if score > best:
+            best, found = score, dialect
+    return found

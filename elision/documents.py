@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from elision.errors import InputError
+from elision.errors import InputError, closest
+from elision.misfit import not_a_message
 
 MAX_BYTES = 100_000_000
 """Largest history file that is read whole."""
@@ -43,7 +44,10 @@ def load_document(path: Path) -> Document:
             raise InputError(f"{path}: this is a folder; name a file in it")
         if size > MAX_BYTES:
             raise InputError(f"{path}: {size:,} bytes; at most {MAX_BYTES:,} are read at once; split the file")
-        data = path.read_bytes()
+        with path.open("rb") as file:  # a device or a pipe has no size
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise InputError(f"{path}: more than {MAX_BYTES:,} bytes, the most that is read at once; split the file")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; name a readable file") from error
     return parse_document(data, str(path))
@@ -76,12 +80,29 @@ def parse_document(data: bytes, where: str) -> Document:
 def runs_in(document: Document, where: str = "input") -> list[Run]:
     """Find the histories in a document; requests that extend one another count as one run."""
     runs = list(_find(document))
-    if not runs:
-        raise InputError(
-            f"{where}: no list of messages found, so no dialect fits yet; "
-            f"expected a JSON array of messages, or an object with one of the keys {', '.join(_KEYS)}"
-        )
+    if not any(run.messages for run in runs):
+        raise InputError(f"{where}: {_nothing(document)}")
     return _merged(runs)
+
+
+def _nothing(document: Document) -> str:
+    """Say why there is no history in a document."""
+    inner = document.get("request", document) if isinstance(document, Mapping) else document
+    keys = list(map(str, inner)) if isinstance(inner, Mapping) else []
+    under = next((key for key in _KEYS if key in keys and isinstance(inner[key], list)), None)
+    items = inner if under is None else inner[under]
+    if items == []:
+        return "the list of messages is empty; give at least one message"
+    told = not_a_message(items) if isinstance(items, list) else ""
+    if told:
+        return f"no list of messages found: {told if under is None else f'{under}: {told}'}"
+    meant = next(
+        (f" (it has the key {key!r}; did you mean {closest(key, _KEYS)!r}?)" for key in keys if closest(key, _KEYS)), ""
+    )
+    return (
+        f"no list of messages found, so no dialect fits yet{meant}; "
+        f"expected a JSON array of messages, or an object with one of the keys {', '.join(_KEYS)}"
+    )
 
 
 def _find(document: Document) -> Iterator[Run]:

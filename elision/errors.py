@@ -12,9 +12,11 @@ Every message reads ``where: what is wrong; what is allowed or the nearest name;
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
+from itertools import takewhile
 
 
 class ElisionError(Exception):
@@ -68,7 +70,33 @@ def nearest(name: str, known: Iterable[str], *, what: str = "known") -> str:
     Example: ``nearest("last_n_observation", names)`` gives ``did you mean 'last_n_observations'?``.
     """
     names = sorted(known)
-    close = get_close_matches(str(name), names, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
+    close = closest(name, names)
+    if close is not None:
+        return f"did you mean {close!r}?"
     return f"{what}: {', '.join(names)}" if names else f"there is no {what} name yet"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, if one is near; case, ``-``, ``_`` and spaces do not count."""
+    wanted = _bare(str(name))
+    likeness = {candidate: _likeness(wanted, _bare(candidate)) for candidate in sorted(known)}
+    best = max(likeness, key=likeness.__getitem__, default=None)
+    return best if best is not None and likeness[best][0] > 0 else None
+
+
+_NEAR = 0.6
+"""Least ratio of ``difflib`` at which two names are near."""
+
+
+def _bare(name: str) -> str:
+    return name.casefold().translate({ord(mark): None for mark in "-_ "})
+
+
+def _likeness(wanted: str, name: str) -> tuple[float, int]:
+    """Say how near two names are: the same order of letters and the same beginning, then the same letters."""
+    matcher = SequenceMatcher(None, name, wanted)
+    ratio = matcher.ratio() if matcher.real_quick_ratio() >= _NEAR else 0.0
+    if ratio < _NEAR:
+        return 0.0, 0
+    beginning = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(wanted[:4], name, strict=False)))
+    return ratio + (1 - ratio) * beginning / 10, (Counter(wanted) & Counter(name)).total()

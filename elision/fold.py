@@ -27,6 +27,7 @@ class Fold:
         self.on_error = on_error
         self.overlay = Overlay()
         self.decisions = Decisions()
+        self._stages = [processor.runs_at for processor in processors]
         self._memories = [Memory() for _ in processors]
         self._done = 0
         self._steps = 0
@@ -56,7 +57,7 @@ class Fold:
             questions.insert(0, ("entry", (newest.start, newest.stop)))
         for stage, window in questions:
             for index, processor in enumerate(self.processors):
-                if processor.runs_at == stage:
+                if self._stages[index] == stage:
                     view = View(history, sent.overlay, moment, stage=None, window=window, request=request, host=host)
                     Question(processor, index, stage, view, decisions, on_error=self.on_error).ask()
         return decisions
@@ -65,13 +66,11 @@ class Fold:
         moment = self._moment(segment)
         dirty: dict[int, None] = {}
         for index, processor in enumerate(self.processors):
-            stage = processor.runs_at
-            if stage == "entry":
-                windows = [(segment.start, segment.stop), *self._windows(dirty, segment)]
-            elif stage == "history" and processor.fires(moment):
-                windows = [(0, segment.stop)]
-            else:
+            stage = self._stages[index]
+            if stage == "request":
                 continue
+            fresh = (segment.start, segment.stop)
+            windows = [fresh, *self._windows(dirty, segment)] if stage == "entry" else [(0, segment.stop)]
             for window in windows:
                 memory = self._memories[index]
                 view = View(

@@ -16,7 +16,7 @@ import regex
 from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
 from elision.history import Address, Content, History, Image, Opaque, Text, ToolResult, has_surrogates, plain
 from elision.moment import Request
-from elision.overlay import Overlay, content_at
+from elision.overlay import Overlay, content_at, original
 from elision.placeholders import is_placeholder
 from elision.processor import Processor, Stage
 
@@ -73,7 +73,9 @@ def _within_reach(case: Case) -> Why | None:
     match case.edit:
         case Replace(address=address) | Tag(address=address):
             position, why = address.position, _part_exists(case, address)
-        case CacheBreakpoint(position=position) | Insert(position=position) | Remove(position=position):
+        case Insert(position=position):
+            why = None if 0 <= position <= case.stop else Why("there is no such place in the view")
+        case CacheBreakpoint(position=position) | Remove(position=position):
             why = None if 0 <= position < case.stop else Why("there is no such message in the view")
         case Drop(step=step):
             known = 0 <= step <= case.newest_step
@@ -94,11 +96,13 @@ def _part_exists(case: Case, address: Address) -> Why | None:
 
 
 def _fits_stage(case: Case) -> Why | None:
-    """Tags belong to observations, cache breakpoints to requests."""
+    """Tags belong to observations, cache breakpoints to requests, system messages to wires that have them."""
     if isinstance(case.edit, Tag) and case.edit.address not in case.history.paired:
         return Why("only observations have tags")
     if isinstance(case.edit, CacheBreakpoint) and case.stage != "request":
         return Why("cache breakpoints are set for each request, by a processor of the stage 'request'")
+    if isinstance(case.edit, Insert) and case.edit.role == "system" and case.history.wire.system_beside:
+        return Why("this dialect has no system messages; insert it as the user's")
     return None
 
 
@@ -114,7 +118,7 @@ def _step_is_atomic(case: Case) -> Why | None:
         case Remove():
             return Why("a message goes only with its whole step; system and user messages stay")
         case Insert(position=position, text=text):
-            index_of = case.history.step_of[position]
+            index_of = case.history.step_of[position] if position < len(case.history) else None
             if index_of is not None and case.history.steps[index_of].start != position:
                 return Why("a message inside a step would part a call from its result")
             if not text.strip():
@@ -154,6 +158,13 @@ def _touches_declared(case: Case) -> Why | None:
         message = case.history.messages[edit.address.position]
         if message.role not in case.processor.touches:
             return Why(f"{case.processor.type_name} does not declare that it touches the {message.role}'s text")
+    return None
+
+
+def _operation_declared(case: Case) -> Why | None:
+    """Rule 4: content is replaced only by a processor whose class says what it does to it."""
+    if isinstance(case.edit, Replace) and case.processor.operation == "none":
+        return Why(f"{case.processor.type_name} declares the operation 'none', so it replaces nothing")
     return None
 
 
@@ -200,13 +211,30 @@ def _clean_text(case: Case) -> Why | None:
     return None
 
 
+def _content_is_known(case: Case) -> Why | None:
+    """Rule 0: host objects in new content are those that stood there; what nobody knows cannot be made up."""
+    edit = case.edit
+    if not isinstance(edit, Replace):
+        return None
+    stood = {id(part.raw) for part in (*original(case.history, edit.address), *_found(case, edit.address))}
+    for part in edit.content:
+        made_up = isinstance(part, Opaque) if part.raw is None else id(part.raw) not in stood
+        if made_up:
+            return Why("its content holds an object of the host's that did not stand there")
+        if isinstance(part, Image) and has_surrogates(part.url):
+            return Why("the new image's URL holds a lone surrogate")
+    return None
+
+
 RULES: tuple[Rule, ...] = (
     Rule(0, "within_reach", _within_reach),
     Rule(0, "fits_stage", _fits_stage),
+    Rule(0, "content_is_known", _content_is_known),
     Rule(8, "elided_stays", _elided_stays),
     Rule(1, "step_is_atomic", _step_is_atomic),
     Rule(2, "newest_step_stays", _newest_step_stays),
     Rule(4, "touches_declared", _touches_declared),
+    Rule(4, "operation_declared", _operation_declared),
     Rule(6, "never_grows", _never_grows),
     Rule(9, "clean_text", _clean_text),
 )
@@ -282,6 +310,9 @@ def excess_breakpoints(history: History, overlay: Overlay, request: Request) -> 
 
 
 def _marks_in(value: object) -> int:
-    if isinstance(value, Mapping):
-        return ("cache_control" in value) + sum(_marks_in(item) for item in value.values())
-    return sum(_marks_in(item) for item in value) if isinstance(value, list | tuple) else 0
+    """Count the marks of a system prompt or of tool definitions; a tool may have a parameter of that name."""
+    found = 0
+    for item in value if isinstance(value, list | tuple) else ():
+        inner = item.get("function") if isinstance(item, Mapping) else None
+        found += any(isinstance(owner, Mapping) and "cache_control" in owner for owner in (item, inner))
+    return found

@@ -220,7 +220,9 @@ class History:
     @property
     def poisoned(self) -> bool:
         """Whether the history cannot go on the wire as it stands."""
-        return bool(self._unanswered or self.faults)
+        return bool(self.faults) or any(
+            call.raw is not None for step in self._unanswered.values() for _, call in step.calls
+        )
 
     def _begin_step(self, position: int, message: Message) -> None:
         calls = tuple((index, part) for index, part in enumerate(message.parts) if isinstance(part, ToolCall))
@@ -293,9 +295,7 @@ class History:
         for text in texts_of(message.parts):
             if not text.isascii() and has_surrogates(text):
                 self.faults.surrogates.add(position)
-        if self.wire.refuses_blank_text and any(
-            isinstance(part, Text) and not part.text.strip() for part in message.parts
-        ):
+        if self.wire.refuses_blank_text and any(map(_holds_blank, message.parts)):
             self.faults.blanks.add(position)
 
 
@@ -323,10 +323,21 @@ def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None
     return None
 
 
+def _holds_blank(part: Part) -> bool:
+    if isinstance(part, ToolResult):
+        return any(map(is_blank_block, part.content))
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def is_blank_block(piece: Content) -> bool:
+    """Whether this is a blank text that stands as a part of its own; a result that is a blank string is none."""
+    return isinstance(piece, Text) and piece.raw is not None and not piece.text.strip()
+
+
 def texts_of(parts: Iterable[Part]) -> Iterable[str]:
-    """Yield every text in ``parts``, those inside tool results included."""
+    """Yield every text in ``parts`` that can be edited, those inside tool results included."""
     for part in parts:
-        if isinstance(part, Text | Thinking):
+        if isinstance(part, Text):
             yield part.text
         elif isinstance(part, ToolResult):
             yield from (item.text for item in part.content if isinstance(item, Text))

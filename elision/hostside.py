@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from elision.dialect import Dialect, Patch
@@ -39,20 +42,21 @@ class HostSide:
         for message in returned:
             if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
                 raise TypeError(f"it returned {message!r:.80} among the messages, which is none")
-        positions = [position for position, _ in self.sent(overlay)]
+        sent = self.sent(overlay)
+        positions = [position for position, _ in sent]
         pairs = _matched(given, returned)
+        before = _next_sources(pairs, len(returned), len(given))
         edits: list[Edit] = []
         for index, message in enumerate(returned):
             source = pairs.get(index)
             if source is None:
-                edits.append(self._insert(message, self._following(pairs, index, positions)))
-            elif message != self._as_sent(overlay, positions[source]):
+                following = positions[before[index]] if before[index] < len(given) else len(self._history)
+                edits.append(self._insert(message, following))
+            elif message != sent[source][1]:
                 edits.extend(self._replacements(overlay, positions[source], message))
-        gone = [positions[source] for source in range(len(given)) if source not in set(pairs.values())]
+        kept = set(pairs.values())
+        gone = [positions[source] for source in range(len(given)) if source not in kept]
         return [*edits, *self._removals(gone)]
-
-    def _as_sent(self, overlay: Overlay, position: int) -> Any:
-        return dict(self.sent(overlay))[position]
 
     def _replacements(self, overlay: Overlay, position: int, changed: Any) -> Iterator[Edit]:
         message = self._history.messages[position]
@@ -70,11 +74,11 @@ class HostSide:
             raise ValueError(f"message {position} came back with {len(fresh)} texts instead of {len(editable)}")
 
     def _removals(self, gone: list[int]) -> Iterator[Edit]:
-        left = set(gone)
+        left = Counter(self._history.step_of[position] for position in gone)
         for position in gone:
             index = self._history.step_of[position]
             step = self._history.steps[index] if index is not None else None
-            if step is None or not left.issuperset(range(step.start, step.stop)):
+            if step is None or left[index] < step.stop - step.start:
                 yield Remove(position, "not returned")
             elif position == step.start:
                 yield Drop(step.index, "not returned")
@@ -85,11 +89,6 @@ class HostSide:
             raise ValueError(f"it returned a new {parsed.role} message; only user and system messages can be new")
         text = plain(part for part in parsed.parts if isinstance(part, Text))
         return Insert(position, "system" if parsed.role == "system" else "user", text, "note", "returned new")
-
-    @staticmethod
-    def _following(pairs: dict[int, int], index: int, positions: list[int]) -> int:
-        later = [source for target, source in pairs.items() if target > index]
-        return positions[min(later)] if later else -1
 
 
 def _contents(message: Message) -> list[tuple[Content, ...]]:
@@ -105,30 +104,64 @@ def _content_of(part: Part) -> tuple[Content, ...]:
 def _matched(given: list[Any], returned: list[Any]) -> dict[int, int]:
     """Match what came back with what was given: the same object, an equal one, or one of the same role and call."""
     by_identity = {id(message): index for index, message in enumerate(given)}
+    equal: dict[Hashable, list[int]] | None = None
     pairs: dict[int, int] = {}
     after = -1
     for target, message in enumerate(returned):
         source = by_identity.get(id(message))
         if source is None:
-            source = next((s for s in range(after + 1, len(given)) if given[s] == message), None)
+            equal = _places(map(_frozen, given)) if equal is None else equal
+            later = _later(equal, _frozen(message), after)
+            source = next((s for s in later if given[s] == message), None)
         if source is not None and source > after:
             pairs[target], after = source, source
     return _fill_gaps(given, returned, pairs)
 
 
 def _fill_gaps(given: list[Any], returned: list[Any], pairs: dict[int, int]) -> dict[int, int]:
+    if len(pairs) == len(returned):
+        return pairs
     filled = dict(pairs)
+    alike = _places(map(_likeness, given))
+    before = _next_sources(pairs, len(returned), len(given))
     after = -1
     for target, message in enumerate(returned):
-        if target in pairs:
-            after = pairs[target]
-            continue
-        before = min((source for t, source in pairs.items() if t > target), default=len(given))
-        for source in range(after + 1, before):
-            if _likeness(given[source]) == _likeness(message):
-                filled[target], after = source, source
-                break
+        if target not in pairs:
+            source = next(_later(alike, _likeness(message), after), len(given))
+            if source >= before[target]:
+                continue
+            filled[target] = source
+        after = filled[target]
     return filled
+
+
+def _next_sources(pairs: Mapping[int, int], count: int, end: int) -> list[int]:
+    """Return for each message that came back what the next pair after it was given as, or ``end``."""
+    found = [end] * count
+    for target in range(count - 1, 0, -1):
+        found[target - 1] = pairs.get(target, found[target])
+    return found
+
+
+def _places(keys: Iterable[Hashable]) -> dict[Hashable, list[int]]:
+    places: dict[Hashable, list[int]] = {}
+    for index, key in enumerate(keys):
+        places.setdefault(key, []).append(index)
+    return places
+
+
+def _later(places: Mapping[Hashable, list[int]], key: Hashable, after: int) -> Iterator[int]:
+    found = places.get(key, [])
+    return islice(found, bisect_right(found, after), None)
+
+
+def _frozen(value: Any) -> Hashable:
+    """Return a key that equal values share."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _frozen(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return value if value is None or isinstance(value, str | int | float) else _frozen(getattr(value, "content", None))
 
 
 def _likeness(message: Any) -> tuple[str, str]:

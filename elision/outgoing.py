@@ -64,9 +64,10 @@ def _carried_over(history: History, lasting: Overlay, mended: History) -> Overla
     """Return an overlay that knows of the mended history what was known: tags, placeholders, calls that are open."""
     overlay = Overlay()
     kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
-    for old, new in zip(kept, mended.steps, strict=True):
+    for old, new in zip(kept, mended.steps, strict=False):
         new.unfinished = old.open
-        for source, target in zip(old.results, new.results, strict=True):
+        # Where calls stand in the text, an edit of the text can take them away: then nothing is known of their results.
+        for source, target in zip(old.results, new.results, strict=False):
             if source is None or target is None:
                 continue
             if tags := lasting.tags_of(source, history.messages[source.position]):

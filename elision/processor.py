@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from elision.edits import Edit, Operation
+from elision.errors import nearest
 from elision.history import Role
 from elision.moment import Moment
 from elision.view import View
@@ -46,6 +47,22 @@ class Processor(BaseModel, ABC):
 
     cost: ClassVar[str] = ""
     """What it does to the provider's cached prefix, in one sentence (``elision list`` shows it)."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Check the traits that the class declares."""
+        super().__pydantic_init_subclass__(**kwargs)
+        allowed: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
+            "stage": ([cls.stage], get_args(Stage)),
+            "operation": ([cls.operation], get_args(Operation)),
+            "touches": (cls.touches, ("system", "user", "assistant")),
+        }
+        if "type_name" in vars(cls):
+            raise TypeError(f"{cls.__name__}.type_name: it is the field `type`; declare that instead")
+        for trait, (given, known) in allowed.items():
+            for name in given:
+                if name not in known:
+                    raise TypeError(f"{cls.__name__}.{trait}: there is no {name!r}; {nearest(name, known)}; correct it")
 
     @property
     def type_name(self) -> str:

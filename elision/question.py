@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from elision.compat import SWEAGENT, SWEAGENT_TYPES
 from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
 from elision.errors import ProcessorError
 from elision.guard import Case, Rule, first_refusal
-from elision.history import Address, Content, plain
+from elision.history import Address, Image, Opaque, Text, plain
 from elision.overlay import content_at
 from elision.processor import Processor, Stage
 from elision.registry import plugins
@@ -43,6 +44,8 @@ class Question:
         """Ask for edits and take in those that the guard lets pass; return the positions whose content changed."""
         bookmark = self.view.memory.bookmark()
         try:
+            if self.stage == "history" and not self.processor.fires(self.view.moment):
+                return []
             edits = _checked(self.processor.plan(self.view))
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
             self._failed(error)
@@ -64,7 +67,7 @@ class Question:
             stop=view.moment.stop,
             newest_step=view.moment.newest_step,
             window=view.window,
-            sweagent=view.compat == SWEAGENT and self.processor.type_name in SWEAGENT_TYPES,
+            sweagent=view.compat == SWEAGENT and type(self.processor) in _sweagents_own(),
         )
         refused = first_refusal(case)
         if refused is not None:
@@ -148,7 +151,7 @@ class Question:
 
     def _tell(self, hook: str, **facts: Any) -> None:
         for told in plugins().tell(hook, **facts):
-            self.decisions.failures.setdefault((hook, told), Failure(hook, told))
+            self.decisions.failures.setdefault((hook, told), Failure(hook, told, "the edit stands"))
 
     def _failed(self, error: Exception) -> None:
         name = self.processor.type_name
@@ -162,24 +165,49 @@ class Question:
 
 
 def _checked(planned: Any) -> list[Edit]:
-    edits = list(planned or ())
+    if planned is None:
+        raise TypeError("plan gave None; it gives edits (yield them, or return a list)")
+    edits = list(planned)
     for edit in edits:
         if not _well_formed(edit):
             raise TypeError(f"plan gave {edit!r:.200}, which is no edit; edits are made with the view's builders")
     return edits
 
 
+@cache
+def _sweagents_own() -> frozenset[type[Processor]]:
+    """The classes that have SWE-agent's exemptions: those that ship, not any that calls itself so."""
+    known = plugins()
+    return frozenset(
+        cls
+        for name, cls in known.processors().items()
+        if name in SWEAGENT_TYPES and known.owner("elision_processors", name) == "builtin"
+    )
+
+
+_EDITS = (Replace, Drop, Remove, Insert, Tag, CacheBreakpoint)
+
+
 def _well_formed(edit: Any) -> bool:
+    """Whether this is an edit as the builders make them: no subclass, every field of its type."""
+    if type(edit) not in _EDITS or not isinstance(edit.reason, str):
+        return False
     match edit:
-        case Replace(address=Address(position=int(), part=int()), content=tuple() as content):
-            return all(isinstance(part, Content) for part in content)
-        case Tag(address=Address(position=int(), part=int()), tags=frozenset()):
+        case Replace(address=Address(position=int(), part=int()), content=tuple() as content, elides=bool()):
+            return all(map(_is_content, content))
+        case Tag(address=Address(position=int(), part=int()), tags=frozenset() as tags):
+            return all(isinstance(tag, str) for tag in tags)
+        case Insert(position=int(), role="user" | "system", text=str(), kind="note" | "summary"):
             return True
-        case Insert(position=int(), role="user" | "system", text=str()):
-            return True
-        case Drop(step=int()) | Remove(position=int()) | CacheBreakpoint(position=int()):
+        case CacheBreakpoint(position=int(), on=bool()) | Drop(step=int()) | Remove(position=int()):
             return True
     return False
+
+
+def _is_content(part: Any) -> bool:
+    if type(part) is Text:
+        return isinstance(part.text, str)
+    return isinstance(part.url, str) if type(part) is Image else type(part) is Opaque
 
 
 def _action(edit: Edit) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -163,14 +163,36 @@ def load_plugins(points: Iterable[EntryPoint], environ: Mapping[str, str]) -> Pl
     if environ.get("ELISION_TRACE_HOOKS") == "1":
         manager.add_hookcall_monitoring(_trace_call, _trace_result)
     wanted = environ.get("ELISION_PLUGINS")
-    names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
-    loaded = list(points)
-    own = [point for point in loaded if point.value.startswith("elision.")]
-    others = sorted((point for point in loaded if point not in own), key=lambda point: point.name)
-    for point in [*own, *(point for point in others if names is None or point.name in names)]:
+    names = None if wanted is None else [name.strip() for name in wanted.split(",") if name.strip()]
+    for point in _chosen(list(points), names):
         _register(manager, point)
     _check(manager)
     return Plugins(manager)
+
+
+def _chosen(points: Sequence[EntryPoint], names: Sequence[str] | None) -> list[EntryPoint]:
+    """Return the entry points to load, in order; each has a name and a module of its own."""
+    own = [point for point in points if point.value.startswith("elision.")]
+    others = sorted((point for point in points if point not in own), key=lambda point: point.name)
+    installed = [point.name for point in others]
+    for name in names or ():
+        if name not in installed and name not in [point.name for point in own]:
+            meant = nearest(name, installed, what="installed plugins") if installed else "no third-party one is"
+            raise PluginError(f"ELISION_PLUGINS: no plugin {name!r} is installed; {meant}; correct it, or install it")
+    chosen = [*own, *(point for point in others if names is None or point.name in names)]
+    for index, point in enumerate(chosen):
+        for other in chosen[:index]:
+            if point.value == other.value:
+                raise PluginError(
+                    f"plugins {other.name!r} and {point.name!r}: both entry points name the module {point.value}; "
+                    "a module is one plugin; remove one entry point"
+                )
+            if point.name == other.name:
+                raise PluginError(
+                    f"plugin {point.name!r}: two entry points have this name ({other.value} and {point.value}); "
+                    "names are unique; rename one, or uninstall its package"
+                )
+    return chosen
 
 
 def _register(manager: pluggy.PluginManager, point: EntryPoint) -> None:

@@ -11,7 +11,20 @@ from typing import Any, Literal
 
 from elision.dialect import Dialect, Patch
 from elision.edits import Insert
-from elision.history import Address, Content, History, Message, Part, Step, Text, Thinking, ToolResult, has_surrogates
+from elision.history import (
+    Address,
+    Content,
+    History,
+    Message,
+    Part,
+    Segment,
+    Step,
+    Text,
+    Thinking,
+    ToolResult,
+    has_surrogates,
+    is_blank_block,
+)
 from elision.overlay import Overlay
 
 OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
@@ -44,6 +57,8 @@ class Assembly:
         content = version.content if version else part.content
         if address.position in self.history.faults.surrogates:
             content = _scrubbed(content)
+        if address.position in self.history.faults.blanks:
+            content = _without_blank_blocks(content)
         return part if content is part.content else replace(part, content=content)
 
 
@@ -57,9 +72,21 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
         for insert in inserted.get(segment.start, ()):
             out.extend(work.dialect.build(_inserted_message(insert)))
         if segment.step is not None and work.overlay.is_dropped(segment.step):
+            out.extend(_left(work, segment, repairs))
             continue
         out.extend(emit(segment.start, segment.stop, segment.step))
+    for insert in inserted.get(len(work.history), ()):
+        out.extend(work.dialect.build(_inserted_message(insert)))
     return out, repairs
+
+
+def _left(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[Any]:
+    """Yield what the user said in one message with the results of a dropped step: only the step goes."""
+    for position in range(segment.start + 1, segment.stop):
+        parts = work.history.messages[position].parts
+        results = {Address(position, index) for index, part in enumerate(parts) if isinstance(part, ToolResult)}
+        if len(results) < len(parts):
+            yield _clean(work, position, repairs, results)
 
 
 def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int | None], Iterator[Any]]:
@@ -92,7 +119,7 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         if Address(position, part) in faults.orphans
     )
     blanks = _blanks(message) if position in faults.blanks else frozenset()
-    if not removed and not blanks and position not in faults.surrogates:
+    if not removed and position not in faults.blanks and position not in faults.surrogates:
         return work.rendered[position]
     if len(removed) == len(message.parts):
         return None
@@ -100,8 +127,10 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
     if position in faults.surrogates:
         repairs.append(Repair("surrogate", position, "lone surrogates replaced with U+FFFD"))
         contents = _without_surrogates(message, contents)
-    if blanks:
+    if position in faults.blanks:
         repairs.append(Repair("blank_text", position, "blank text left out"))
+        contents = _results_without_blanks(message, contents)
+    if blanks:
         left = [part for index, part in enumerate(message.parts) if index not in blanks | removed]
         if not left or isinstance(left[-1], Thinking):
             keep = max(blanks)
@@ -133,7 +162,9 @@ def _beside(work: Assembly, step: Step) -> Iterator[Part]:
         changes = work.overlay.changes(position)
         for index, part in enumerate(work.history.messages[position].parts):
             if isinstance(part, Text):
-                yield from _scrubbed(changes.get(index, (part,)))
+                blank = position in work.history.faults.blanks
+                found = _scrubbed(changes.get(index, (part,)))
+                yield from (piece for piece in found if not (blank and is_blank_block(piece)))
             elif not isinstance(part, ToolResult):
                 yield part
 
@@ -146,6 +177,22 @@ def _blanks(message: Message) -> frozenset[int]:
     return frozenset(
         index for index, part in enumerate(message.parts) if isinstance(part, Text) and not part.text.strip()
     )
+
+
+def _results_without_blanks(
+    message: Message, contents: Mapping[int, tuple[Content, ...]]
+) -> dict[int, tuple[Content, ...]]:
+    results = {
+        index: _without_blank_blocks(contents.get(index, part.content))
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolResult) and any(map(is_blank_block, part.content))
+    }
+    return {**contents, **results}
+
+
+def _without_blank_blocks(content: tuple[Content, ...]) -> tuple[Content, ...]:
+    kept = tuple(piece for piece in content if not is_blank_block(piece))
+    return content if len(kept) == len(content) else kept or (Text(BLANK),)
 
 
 def _without_surrogates(

@@ -42,10 +42,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A processor that raised; what it newly proposed in this request was left out."""
+    """A processor or a listener that raised, and what came of it."""
 
     processor: str
     error: str
+    effect: str = "its new edits are left out of the request (on_error: raise shows where)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from elision.dialect import Dialect, by_name, detect
-from elision.errors import InputError
+from elision.dialect import Dialect, by_name, detect, named
+from elision.errors import InputError, nearest
 from elision.fold import Fold
 from elision.history import History
 from elision.moment import Request
 from elision.outgoing import Outgoing, finished, outgoing, patched
 from elision.question import Decisions
+from elision.recognition import Known
 from elision.registry import plugins
 from elision.report import Pending, SentView
 
 if TYPE_CHECKING:
     from elision.chain import Chain
-
-
-_content_of = operator.methodcaller("get", "content")
 
 
 class ElisionWarning(UserWarning):
@@ -40,9 +37,8 @@ class Session:
         self.id = id
         self._dialect: Dialect | None = None
         self._settled = False
-        self._raws: list[Any] = []
-        self._contents: list[Any] = []
-        self._lengths: dict[int, int] = {}
+        self._keys: set[Any] = set()
+        self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
         self._warned: set[str] = set()
@@ -69,10 +65,14 @@ class Session:
         """
         if isinstance(messages, Mapping):
             request = messages
-            messages = request.get("messages", ())
+            if "messages" not in request:
+                meant = nearest("messages", map(str, request), what="it has")
+                raise InputError(f"messages: the request has no key 'messages'; {meant}; give a list of messages there")
+            messages = request["messages"]
             system = request.get("system", system)
             tools = request.get("tools", tools)
-            model = model or request.get("model")
+            asked = request.get("model")
+            model = model or (asked if isinstance(asked, str) else None)
         if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
             raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
         reader = self._reader(messages, dialect, {"system": system, "tools": tools})
@@ -87,58 +87,49 @@ class Session:
         return view
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
-        """Return the dialect: detected anew while the messages fit several, fixed once one has marks of its own."""
-        if self._dialect is not None and self._settled:
-            return self._dialect
-        known = plugins().dialects()
+        """Return the dialect: looked for anew until its own marks are seen, and when messages have new keys."""
+        fresh = messages[len(self._known.raws) :]
+        keys = {key for message in fresh if isinstance(message, Mapping) for key in message} - self._keys
         wanted = name or (None if self.chain.dialect == "auto" else self.chain.dialect)
+        if self._dialect is not None and self._settled and (wanted or not keys):
+            return self._dialect
+        self._keys |= keys
+        known = plugins().dialects()
         if not messages:
             return by_name(known, wanted) if wanted else known[0]
         request = {key: value for key, value in beside.items() if value is not None}
-        found = by_name(known, wanted) if wanted else detect(known, messages, request)
+        found = named(known, wanted, messages, request) if wanted else detect(known, messages, request)
         if found is not self._dialect:
             self._fold = None
-        self._dialect, self._settled = found, bool(wanted) or found.recognises(messages, request) > 1
+        self._dialect, self._settled = found, found.recognises(messages, None) > 1
         return found
 
     def _follow(self, messages: list[Any], reader: Dialect) -> Fold:
         """Recognise the messages that are known, parse the new ones; start anew where the host rewrote its history."""
-        known = len(self._raws)
-        same = len(messages) >= known and all(map(operator.is_, messages, self._raws))
-        if same:
-            same = self._contents == _contents(messages[:known]) and self._lengths_hold()
-        elif messages[:known] == self._raws:
-            self._rendered = list(map(self._swap(messages), range(known)))
-            self._raws, self._contents, same = messages[:known], _contents(messages[:known]), True
-        if self._fold is None or not same:
+        likeness = self._known.compare(messages)
+        if self._fold is None or likeness == "other":
             self._forget()
-            self._fold, known = Fold(self.chain.processors, History(reader.wire), self.chain.on_error), 0
-        history = self._fold.history
-        for raw in messages[known:]:
+            self._fold = Fold(self.chain.processors, History(reader.wire), self.chain.on_error)
+        elif likeness == "equal":
+            self._take_present_objects(messages)
+        history, fresh = self._fold.history, messages[len(self._known.raws) :]
+        for raw in fresh:
             history.append(reader.parse(raw, history))
-            self._raws.append(raw)
-            self._rendered.append(raw)
-        self._contents += _contents(messages[known:])
-        for position, content in enumerate(self._contents[known:], known):
-            if isinstance(content, list):
-                self._lengths[position] = len(content)
+        self._rendered += fresh
+        self._known.extend(fresh)
         return self._fold
 
-    def _lengths_hold(self) -> bool:
-        return all(len(self._contents[position]) == length for position, length in self._lengths.items())
+    def _take_present_objects(self, messages: list[Any]) -> None:
+        """What is untouched is sent as the host's present object, not as an equal one that it had before."""
+        before, present = self._known.raws, messages[: len(self._known.raws)]
+        self._rendered = [
+            new if rendered is old else rendered
+            for new, old, rendered in zip(present, before, self._rendered, strict=True)
+        ]
+        self._known.replace(present)
 
     def _forget(self) -> None:
-        self._raws, self._contents, self._rendered, self._fold = [], [], [], None
-        self._lengths = {}
-
-    def _swap(self, messages: list[Any]) -> Any:
-        """Equal objects in place of the known ones: what is untouched is sent as the host's present object."""
-
-        def chosen(position: int) -> Any:
-            rendered = self._rendered[position]
-            return messages[position] if rendered is self._raws[position] else rendered
-
-        return chosen
+        self._known, self._rendered, self._fold = Known(), [], None
 
     def _render(self, reader: Dialect, fold: Fold) -> None:
         for position in fold.decisions.touched:
@@ -155,20 +146,13 @@ class Session:
             failures=(*fold.decisions.failures.values(), *decisions.failures.values()),
             repairs=tuple(repairs),
             pending=tuple(Pending(step.index, call.id, call.name) for step, _, call in fold.history.unanswered()),
-            history=tuple(self._raws),
+            history=tuple(self._known.raws),
             model=facts.model,
         )
 
     def _warn(self, view: SentView) -> None:
         for failure in view.failures:
-            told = f"{failure.processor} raised {failure.error}; its new edits are left out of the request"
+            told = f"{failure.processor} raised {failure.error}; {failure.effect}"
             if told not in self._warned:
                 self._warned.add(told)
                 warnings.warn(told, ElisionWarning, stacklevel=3)
-
-
-def _contents(messages: list[Any]) -> list[Any]:
-    try:
-        return list(map(_content_of, messages))
-    except (AttributeError, TypeError):
-        return [getattr(message, "content", None) for message in messages]

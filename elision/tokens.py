@@ -81,14 +81,17 @@ def _encoding_name(model: str | None) -> str:
 def _encoding(name: str) -> tiktoken.Encoding:
     import tiktoken
 
+    folder = None if os.environ.get("TIKTOKEN_CACHE_DIR") else _offline_vocabularies()
+    if folder is None:
+        return tiktoken.get_encoding(name)
     previous = os.environ.get("TIKTOKEN_CACHE_DIR")
-    if previous is None and (folder := _offline_vocabularies()) is not None:
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     try:
         return tiktoken.get_encoding(name)
     finally:
-        if previous is None:
-            os.environ.pop("TIKTOKEN_CACHE_DIR", None)
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+        if previous is not None:
+            os.environ["TIKTOKEN_CACHE_DIR"] = previous
 
 
 def _offline_vocabularies() -> Path | None:

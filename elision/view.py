@@ -7,11 +7,12 @@ builders (``observation.elide()``, ``step.drop()``, ``view.insert()`` …) make 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from elision.edits import CacheBreakpoint, Insert, Tag
-from elision.history import Address, History, Kind, Paired, ToolResult
+from elision.edits import CacheBreakpoint, Insert, Replace, Tag
+from elision.history import Address, History, Kind, Opaque, Paired, ToolResult
 from elision.moment import KeyIndex, Memory, Moment, Request
 from elision.overlay import Overlay
 from elision.parts import MessageView, Observation, PartView, StepView
@@ -88,7 +89,7 @@ class View:
         """Yield the observations that have come in since the last moment, and older ones that are still put off."""
         history, moment = self.history, self.moment
         fresh = history.observations[moment.earlier_observations : moment.observations]
-        put_off = [history.paired[address] for address in self.memory.deferred]
+        put_off = [history.paired[address] for address in self._settled(self.memory.deferred)]
         for paired in [*put_off, *fresh]:
             if paired.ordinal >= self.memory.offered_observations:
                 self.memory.deferred.pop(paired.address, None)
@@ -117,7 +118,7 @@ class View:
         again.  Placeholders and the results of the newest step are left out.
         """
         memory, history = self.memory, self.history
-        for address in [*memory.deferred, *self._changed_results()]:
+        for address in [*self._settled(memory.deferred), *self._changed_results()]:
             paired = history.paired[address]
             if paired.ordinal < memory.offered_observations:
                 memory.deferred.pop(address, None)
@@ -193,7 +194,18 @@ class View:
         """Return the edits that turn ``given`` (what :meth:`host_messages` gave, or a copy) into ``returned``."""
         if self._host is None:
             raise TypeError("only request processors see the host's messages")
-        return self._host.edits_between(self.overlay, given, returned)
+        return [self._rebound(edit) for edit in self._host.edits_between(self.overlay, given, returned)]
+
+    def _rebound(self, edit: Edit) -> Edit:
+        """Put the host's own objects in place of equal copies in new content; what is new has none."""
+        if not isinstance(edit, Replace):
+            return edit
+        stood = [part for part in self.part(edit.address).content if part.raw is not None]
+        content = tuple(
+            next((old for old in stood if old == part), part if isinstance(part, Opaque) else replace(part, raw=None))
+            for part in edit.content
+        )
+        return replace(edit, content=content)
 
     @property
     def tools(self) -> Any:
@@ -209,6 +221,16 @@ class View:
     def compat(self) -> str | None:
         """``sweagent`` where SWE-agent's own processors must give SWE-agent's own bytes."""
         return self.request.compat
+
+    def _settled(self, deferred: Iterable[Address]) -> list[Address]:
+        """Return the parts that were put off and need not be any longer: their step is complete and not the newest."""
+        moment, history = self.moment, self.history
+        return [
+            address
+            for address in deferred
+            if (step := history.paired[address].step) != moment.newest_step
+            and not history.steps[step].open_at(moment.stop)
+        ]
 
     def _offer(self, paired: Paired) -> Iterator[Observation]:
         observation = Observation(self, paired)

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
@@ -65,7 +66,7 @@ class Call(Processor):
             for attribute in name.split("."):
                 found = getattr(found, attribute)
         except (ImportError, AttributeError) as error:
-            raise ValueError(f"{self.target!r} cannot be imported ({error}); install it or correct the name") from error
+            raise ValueError(f"{self.target!r} cannot be imported ({error}); {_advice(module, error)}") from None
         if not callable(found):
             raise ValueError(f"{self.target!r} is a {type(found).__name__}, not a function")  # noqa: TRY004 (an option)
         return found  # type: ignore[no-any-return]
@@ -86,3 +87,14 @@ class Call(Processor):
         except (TypeError, ValueError):
             return False
         return parameters[:1] == ["view"]
+
+
+def _advice(module: str, error: Exception) -> str:
+    top = module.partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and error.name == top and _is_here(top):
+        return "it is in the working directory, which is not searched: install it, or set PYTHONPATH=."
+    return "install it or correct the name"
+
+
+def _is_here(module: str) -> bool:
+    return Path(module).is_dir() or Path(f"{module}.py").is_file()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import binascii
-import re
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from elision import Content, Edit, Image, Operation, PartView, Processor, Role, Stage, Text, View
 
-_IMAGE = re.compile(r"(!\[[^\]]*\]\(data:)([^;]+);base64,([^)]+)(\))")
+_BASE64 = ";base64,"
+_DATA = "](data:"
+_LONGEST_MIME_TYPE = 100
+_LONGEST_ALT_TEXT = 1000
 
 
 class ImageParsing(Processor):
@@ -24,8 +26,8 @@ class ImageParsing(Processor):
     ```
 
     Shape: text, image, text; the markdown around the image stays, as in SWE-agent.  What is not valid base64, or not of
-    an allowed type, stays text.  Never touches assistant and system messages.  Source: SWE-agent's processor of the
-    same name.
+    an allowed type, stays text; so does an image with an alt text of more than 1000 characters.  Never touches
+    assistant and system messages.  Source: SWE-agent's processor of the same name.
     """
 
     stage: ClassVar[Stage] = "entry"
@@ -55,18 +57,44 @@ class ImageParsing(Processor):
             return [piece]
         found: list[Content] = []
         text, end = "", 0
-        for match in _IMAGE.finditer(piece.text):
-            before, mime_type, data, after = match.groups()
-            mime_type = "image/jpeg" if mime_type == "image/jpg" else mime_type
-            text += piece.text[end : match.start()]
-            if mime_type in self.allowed_mime_types and _is_base64(data):
-                found += [Text(text + before), Image(f"data:{mime_type};base64,{data}")]
-                text = after
+        for match in _in_markdown(piece.text):
+            mime_type = "image/jpeg" if match.mime_type == "image/jpg" else match.mime_type
+            text += piece.text[end : match.start]
+            if mime_type in self.allowed_mime_types and _is_base64(match.data):
+                found += [Text(text + match.before), Image(f"data:{mime_type};base64,{match.data}")]
+                text = ")"
             else:
-                text += match.group()
-            end = match.end()
+                text += piece.text[match.start : match.end]
+            end = match.end
         text += piece.text[end:]
         return [*found, Text(text)] if found else [piece]
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    before: str
+    mime_type: str
+    data: str
+
+
+def _in_markdown(text: str) -> Iterator[_Match]:
+    """Find images from ``;base64,`` outwards, with a bounded look back, so that the search is linear."""
+    end, at = 0, text.find(_BASE64)
+    while at >= 0:
+        upto = at + len(_BASE64)
+        data = text.rfind(_DATA, max(end, at - _LONGEST_MIME_TYPE - len(_DATA)), at)
+        mime_type = text[data + len(_DATA) : at]
+        if data >= 0 and mime_type and not set(mime_type) & set(";\n("):
+            oldest = max(end, data - _LONGEST_ALT_TEXT - len("!["))
+            start = text.find("![", max(oldest, text.rfind("]", oldest, data) + 1), data)
+            close = text.find(")", upto) if start >= 0 else upto
+            if close < 0:
+                return
+            if close > upto:
+                yield _Match(start, close + 1, text[start : data + len(_DATA)], mime_type, text[upto:close])
+                end = upto = close + 1
+        at = text.find(_BASE64, upto)
 
 
 def _is_base64(data: str) -> bool:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 import regex
 from pydantic import AfterValidator
 
-from elision import Content, Edit, Image, Opaque, Operation, PartView, Processor, Role, Stage, Text, View
+from elision import (
+    Content,
+    Edit,
+    ElisionWarning,
+    Image,
+    Opaque,
+    Operation,
+    PartView,
+    Processor,
+    Role,
+    Stage,
+    Text,
+    View,
+)
 
 TIMEOUT_SECONDS = 1.0
-"""Longest time that one pattern may run on one text; a pattern that needs more is reported and changes nothing."""
+"""Longest time for one text, over all patterns and rounds; a text that needs more is reported and left as it is."""
 
 REMOVED = "(removed)"
 """Stands where a pattern would have left a message without text; one dot where the text was shorter than this."""
@@ -44,9 +59,9 @@ class RemoveRegex(Processor):
 
     ``.`` matches line ends.  ``.*`` is greedy: the default removes everything from the first ``<diff>`` to the last
     ``</diff>`` of a text, as in SWE-agent.  Shape: the text without the matches; a message is never left empty, but
-    reads ``(removed)``.  Never touches thinking, tool arguments, images and placeholders.  Raises ``TimeoutError`` for
-    a pattern that runs for more than a second on one text (reported; nothing is changed).  Source: SWE-agent's
-    processor of the same name.
+    reads ``(removed)``.  Never touches thinking, tool arguments, images and placeholders.  Raises nothing: a
+    text on which the patterns need more than a second stays as it is, with an ``ElisionWarning``; the others are cut.
+    Source: SWE-agent's processor of the same name.
     """
 
     stage: ClassVar[Stage] = "history"
@@ -88,18 +103,40 @@ class RemoveRegex(Processor):
         return tuple(new for new, old in cut if new is old or not _blank(new))
 
     def _without(self, piece: Content, *, again: bool) -> Content:
-        if not isinstance(piece, Text):
+        if not isinstance(piece, Text) or piece.text == REMOVED:
             return piece
-        text = self._once(piece.text)
-        # Cutting can bring a new match together; outside SWE-agent configs what is sent must stay as it is.
-        while again and text != (shorter := self._once(text)):
-            text = shorter
+        text = self._text_without(piece.text, again=again)
         return piece if text == piece.text else Text(text, piece.raw)
 
-    def _once(self, text: str) -> str:
-        for pattern in self.remove:
-            text = _compiled(pattern).sub("", text, timeout=TIMEOUT_SECONDS)
-        return text
+    def _text_without(self, text: str, *, again: bool) -> str:
+        """Return the text without what matches, or as it is if that takes too long."""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        before, after = None, text
+        # Cutting can bring a new match together; outside SWE-agent configs what is sent must stay as it is.
+        while after != before and (again or before is None):
+            before = after
+            for pattern in self.remove:
+                try:
+                    after = _sub(pattern, after, deadline)
+                except TimeoutError:
+                    _warn(pattern, text)
+                    return text
+        return after
+
+
+def _sub(pattern: str, text: str, deadline: float) -> str:
+    # A timeout below zero would mean none.
+    remaining = max(deadline - time.monotonic(), 0)
+    return str(_compiled(pattern).sub("", text, timeout=remaining))
+
+
+def _warn(pattern: str, text: str) -> None:
+    warnings.warn(
+        f"remove_regex: {pattern!r} was stopped after {TIMEOUT_SECONDS:g} s on a text of {len(text)} characters, which "
+        "is sent as it is; write a pattern that needs less time",
+        ElisionWarning,
+        stacklevel=2,
+    )
 
 
 def _blank(piece: Content) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 import pytest
+from guarded import HISTORY, Plan, planned, process, reasons, tool
 
 from elision import (
     Address,
@@ -14,73 +14,17 @@ from elision import (
     Chain,
     Drop,
     Edit,
-    ElisionWarning,
     Image,
     Insert,
     Operation,
     Processor,
-    ProcessorError,
     Replace,
     Role,
-    SentView,
     Stage,
     Tag,
     Text,
     View,
 )
-
-Plan = Callable[[View], Iterable[Edit]]
-
-
-def planned(plan: Plan, **traits: Any) -> Processor:
-    """Return a processor with this plan and these class traits."""
-
-    class Planned(Processor):
-        stage: ClassVar[Stage] = traits.get("stage", "request")
-        operation: ClassVar[Operation] = traits.get("operation", "clear")
-        touches: ClassVar[frozenset[Role]] = traits.get("touches", frozenset())
-        type: Literal["planned"] = "planned"
-
-        def plan(self, view: View) -> Iterable[Edit]:
-            return plan(view)
-
-    return Planned()
-
-
-def call(call_id: str, name: str = "read_file", arguments: str = "{}") -> dict[str, Any]:
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def assistant(*calls: dict[str, Any], text: str | None = None) -> dict[str, Any]:
-    return {"role": "assistant", "content": text, "tool_calls": list(calls)}
-
-
-def tool(call_id: str, content: Any) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
-
-
-HISTORY: list[dict[str, Any]] = [
-    {"role": "system", "content": "You are careful."},
-    {"role": "user", "content": "Fix the bug."},
-    assistant(call("a"), text="Look."),
-    tool("a", "the first result, long enough to be worth clearing"),
-    assistant(call("b"), call("c")),
-    tool("b", "the second result, long enough to be worth clearing"),
-    tool("c", "the third result, long enough to be worth clearing"),
-    assistant(call("d")),
-    tool("d", "the newest result, long enough to be worth clearing"),
-]
-
-
-def process(plan: Plan, history: list[Any] = HISTORY, **traits: Any) -> SentView:
-    before = copy.deepcopy(history)
-    view = Chain([planned(plan, **traits)]).process(history)
-    assert history == before
-    return view
-
-
-def reasons(view: SentView) -> list[tuple[str, str]]:
-    return [(refusal.rule, refusal.reason) for refusal in view.refusals]
 
 
 def test_a_replaced_result_keeps_its_call_and_everything_else_is_the_same_object() -> None:
@@ -234,54 +178,6 @@ def test_calls_cannot_be_edited_as_text() -> None:
     assert reasons(view) == [("within_reach", "only text and tool results can be edited")]
 
 
-@pytest.mark.parametrize(
-    "given",
-    [["not an edit"], [None], [Replace((3, 0), (Text("x"),))], [Replace(Address(3, 0), "text")], 7, [object()]],  # type: ignore[arg-type]
-)
-def test_what_is_no_edit_is_named_in_a_warning_and_the_request_goes_out(given: Any) -> None:
-    with pytest.warns(ElisionWarning, match="planned raised TypeError"):
-        view = process(lambda view: given)
-
-    assert view.messages == HISTORY
-    assert [failure.processor for failure in view.failures] == ["planned"]
-
-
-def test_a_processor_that_raises_loses_all_its_new_edits_and_earlier_decisions_stand() -> None:
-    def plan(view: View) -> Iterable[Edit]:
-        yield from (o.elide() for o in view.older_observations(keep_last=1))
-        if view.moment.steps == 3:
-            raise RuntimeError("broken")
-
-    session = Chain([planned(plan, stage="history")]).session()
-    earlier = session.process(HISTORY[:7])
-    with pytest.warns(ElisionWarning, match="planned raised RuntimeError: broken"):
-        view = session.process(HISTORY)
-
-    assert [e.call_id for e in earlier.edits] == ["a"]
-    assert view.messages == [*earlier.messages, *HISTORY[7:]]
-
-
-def test_a_failed_processor_is_offered_the_same_observations_again() -> None:
-    def plan(view: View) -> Iterable[Edit]:
-        edits = [o.elide() for o in view.older_observations(keep_last=1)]
-        if view.moment.steps == 2:
-            raise RuntimeError("only this once")
-        return edits
-
-    with pytest.warns(ElisionWarning, match="only this once"):
-        view = process(plan, stage="history")
-
-    assert [e.call_id for e in view.edits] == ["a", "b", "c"]
-
-
-def test_on_error_raise_names_the_processor_and_its_place() -> None:
-    def plan(view: View) -> Iterable[Edit]:
-        raise KeyError("gone")
-
-    with pytest.raises(ProcessorError, match=r"^history_processors\[0\] \(planned\): it raised KeyError: 'gone'; mend"):
-        Chain([planned(plan)], on_error="raise").process(HISTORY)
-
-
 def test_at_most_four_cache_breakpoints_are_sent_and_the_newest_win() -> None:
     view = process(lambda view: [view.cache_breakpoint(m) for m in view.messages if m.role in {"user", "tool"}])
     marked = [i for i, m in enumerate(view.messages) if "cache_control" in str(m)]
@@ -324,3 +220,12 @@ def test_the_same_refusal_is_reported_once_however_often_it_is_proposed() -> Non
     view = process(lambda view: [o.replace(grown) for o in view.observations[:1] if o.age], stage="history")
 
     assert len(view.refusals) == 1
+
+
+def test_a_processor_that_declares_no_operation_replaces_nothing() -> None:
+    view = process(lambda view: [view.observations[0].replace("short")], operation="none")
+
+    assert view.messages == HISTORY
+    assert reasons(view) == [
+        ("operation_declared", "planned declares the operation 'none', so it replaces nothing"),
+    ]

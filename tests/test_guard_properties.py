@@ -20,13 +20,25 @@ from wire_rules import (
     step_bounds,
     wire_faults,
     without_marks,
+    without_results,
     words_of,
 )
 
-from elision import Chain, ElisionWarning, SentView
-from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
+from elision import Chain, ElisionWarning, SentView, processor_types
+from elision.testing import (
+    DIALECT_OF,
+    SHAPES,
+    Shape,
+    call,
+    chains,
+    conversation,
+    histories,
+    poisoned,
+    result,
+)
 
 WIRES: tuple[Shape, ...] = ("openai", "anthropic")
+CALLED: tuple[Shape, ...] = (*WIRES, "sweagent", "miniswe")
 CONTENT_ONLY = (
     "cache_control",
     "closed_window",
@@ -50,9 +62,12 @@ def process(chain: Chain, messages: list[Any], shape: Shape, **request: Any) -> 
         return chain.process(messages, dialect=DIALECT_OF[shape], **request)
 
 
-def dropped(shape: Shape, messages: list[Any], view: SentView) -> set[int]:
+def without_dropped(shape: Shape, messages: list[Any], view: SentView) -> list[Any]:
+    """Return the messages without the steps that were dropped; what the user said beside their results stays."""
     starts = [edit.position for edit in view.edits if edit.action == "drop"]
-    return {position for start in starts for position in step_bounds(shape, messages, start)}
+    gone = {position for start in starts for position in step_bounds(shape, messages, start)}
+    left = [without_results(message) if position in gone else message for position, message in enumerate(messages)]
+    return [message for message in left if message is not None]
 
 
 def check_newest_step(shape: Shape, messages: list[Any], view: SentView) -> None:
@@ -64,8 +79,7 @@ def check_newest_step(shape: Shape, messages: list[Any], view: SentView) -> None
 
 
 def check_nothing_else_is_missing(shape: Shape, messages: list[Any], view: SentView) -> None:
-    gone = dropped(shape, messages, view)
-    kept = [message for position, message in enumerate(messages) if position not in gone]
+    kept = without_dropped(shape, messages, view)
     new = sum(edit.action == "insert" for edit in view.edits)
     found = iter(outline(shape, view.messages))
 
@@ -181,7 +195,16 @@ def test_a_session_gives_the_view_that_one_stateless_call_gives(shape: Shape) ->
     holds()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+def test_dropping_a_step_keeps_what_the_user_said_with_its_results() -> None:
+    built = conversation("anthropic").user("task").step(call("a"), result("gone"), then="stays").step(call("b"))
+    trimmed = processor_types()["call"](target="elision.testing.functions:trimmed")
+    view = Chain([trimmed]).process(built.messages(), dialect="anthropic")
+
+    assert [edit.action for edit in view.edits] == ["drop"]
+    assert view.messages[1] == {"role": "user", "content": [{"type": "text", "text": "stays"}]}
+
+
+@pytest.mark.parametrize("shape", CALLED)
 def test_what_the_user_said_is_sent_unless_a_processor_edited_it(shape: Shape) -> None:
     @given(histories(shape), chains())
     def holds(messages: list[Any], chain: Chain) -> None:

@@ -18,11 +18,13 @@ from elision.registry import load_plugins, plugins
 BUILTIN = EntryPoint("builtin", "elision.plugins.builtin", "elision")
 
 PROCESSOR = """
-from typing import Literal
+from typing import ClassVar, Literal
 from elision import Processor, hookimpl
 
 class Shout(Processor):
     type: Literal["{name}"] = "{name}"
+
+    operation: ClassVar = "convert"
 
     def plan(self, view):
         for observation in view.older_observations(keep_last=0):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import elision
 from elision import Chain, InputError
 from elision.registry import plugins
 
@@ -142,7 +143,7 @@ def test_a_context_manager_gives_a_session() -> None:
     assert len(view.messages) == 11
 
 
-@pytest.mark.parametrize("nothing", [[], {}, {"messages": []}])
+@pytest.mark.parametrize("nothing", [[], {"messages": []}])
 def test_an_empty_history_is_an_empty_view(nothing: Any) -> None:
     assert CHAINS["last_n"].process(nothing).messages == []
 
@@ -167,3 +168,28 @@ def test_tokens_before_and_after_are_counted_when_asked_for() -> None:
     tokens = CHAINS["last_n"].process(MESSAGES).tokens
 
     assert 0 < tokens.after < tokens.before
+
+
+def test_a_request_without_messages_names_the_key_that_was_probably_meant() -> None:
+    with pytest.raises(InputError, match=r"the request has no key 'messages'; did you mean 'mesages'\?"):
+        CHAINS["last_n"].process({"mesages": MESSAGES})
+
+
+def test_content_edited_in_place_is_noticed_beside_an_equal_copy_of_another_message() -> None:
+    held = copy.deepcopy(MESSAGES[:30])
+    session = CHAINS["last_n"].session()
+    session.process(held)
+    held[-1]["content"] = held[-1]["content"][::-1]
+    held[0] = dict(held[0])
+
+    assert session.process(held).messages == CHAINS["last_n"].process(held).messages
+
+
+def test_marks_of_another_dialect_that_come_later_are_noticed() -> None:
+    chain = elision.loads("history_processors: [{type: last_n_observations, n: 1}]")
+    session = chain.session()
+    for length in requests(MESSAGES)[:6]:
+        view = session.process(MESSAGES[:length], system="You are careful.")
+
+    assert view.dialect == "openai"
+    assert view.messages == chain.process(MESSAGES[:length], system="You are careful.").messages

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_MARKS = 4
-_THINKING = {"thinking", "redacted_thinking"}
 
 
 def wire_faults(shape: str, messages: Sequence[Any], beside: Any = None) -> list[str]:
@@ -78,7 +77,7 @@ def _anthropic_pairing(messages: Sequence[Any]) -> Iterator[str]:
         results = [block for block in blocks if block.get("type") == "tool_result"]
         found = Counter(block["tool_use_id"] for block in results)
         if found != waiting:
-            yield f"message {index} answers {dict(found)}, the one before it waits for {dict(waiting)}"
+            yield f"message {index} answers {dict(found)} and not {dict(waiting)}"
         if kinds[: len(results)] != ["tool_result"] * len(results):
             yield f"message {index} does not lead with its results"
         waiting = Counter(block["id"] for block in blocks if block.get("type") == "tool_use")
@@ -104,17 +103,26 @@ def blocks_of(message: Mapping[str, Any]) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
+def without_results(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what a user message says beside results; ``None`` for any other message, and where that is nothing."""
+    rest = [block for block in blocks_of(message) if block.get("type") != "tool_result"]
+    led = any(block.get("type") == "tool_result" for block in blocks_of(message))
+    return {**message, "content": rest} if led and rest else None
+
+
 def bytes_of(value: Any) -> str:
     """Return a value as JSON."""
     return json.dumps(value, sort_keys=True)
 
 
-def calls_and_thinking(shape: str, message: Mapping[str, Any]) -> str:
-    """Return the calls and the thinking of an assistant message, as bytes."""
+def calls_and_thinking(shape: str, message: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the calls (without cache breakpoints) and the thinking of an assistant message, as bytes."""
     if shape == "anthropic":
-        return bytes_of([block for block in blocks_of(message) if block.get("type") in {"tool_use", *_THINKING}])
-    keys = ("tool_calls", "reasoning_content", "thinking_blocks", "action")
-    return bytes_of({key: message.get(key) for key in keys})
+        calls = [block for block in blocks_of(message) if block.get("type") == "tool_use"]
+        thinking = [block for block in blocks_of(message) if block.get("type") in {"thinking", "redacted_thinking"}]
+        return bytes_of(without_marks(calls)), bytes_of(thinking)
+    calls = [message.get("tool_calls"), message.get("action")]
+    return bytes_of(calls), bytes_of([message.get("reasoning_content"), message.get("thinking_blocks")])
 
 
 def result_ids(shape: str, message: Mapping[str, Any]) -> list[str]:
@@ -157,9 +165,6 @@ def step_bounds(shape: str, messages: Sequence[Mapping[str, Any]], start: int) -
 def newest_action(messages: Sequence[Mapping[str, Any]]) -> int | None:
     """Return the position of the last assistant message."""
     return max((index for index, message in enumerate(messages) if message["role"] == "assistant"), default=None)
-
-
-Words = Callable[[Mapping[str, Any]], list[str]]
 
 
 def words_of(message: Mapping[str, Any]) -> list[str]:

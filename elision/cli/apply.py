@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elision.cli.output import print_json, print_table, say, show, write_json
+from elision.cli.output import print_json, print_table, same_file, say, show, write_json
 
 if TYPE_CHECKING:
     from elision.apply import Applied, Gathered
+
+_UNITS = ("messages", "characters", "tokens")
 
 
 @click.command("apply")
@@ -50,6 +52,12 @@ def command(
     """
     if every and number is not None:
         raise click.UsageError("--run and --all exclude each other; give one of them")
+    if report is not None and str(report) == "-":
+        raise click.UsageError(
+            "--report takes a file; the standard streams have the messages and the summary; name one"
+        )
+    if out is not None and report is not None and _is_kept(out) and same_file(out, report):
+        raise click.UsageError(f"-o and --report name the same file {out}; name two")
     import elision
     from elision.apply import apply, gather
     from elision.dialect import by_name
@@ -61,7 +69,7 @@ def command(
     wanted = source or (None if chain.dialect == "auto" else chain.dialect)
     gathered = gather(inputs, number=number, every=every, dialect=wanted, stdin=sys.stdin.buffer)
     results = [apply(chain, recorded, target=target, model=model) for recorded in gathered.runs]
-    nested = every or len(inputs) > 1 or Path(inputs[0]).is_dir()
+    nested = every or len(inputs) > 1 or os.path.isdir(inputs[0])
     messages: Any = [result.messages for result in results] if nested else results[0].messages
 
     keep = [*gathered.files, Path(chain_name)]
@@ -73,53 +81,79 @@ def command(
         write_json(out, messages, keep=keep)
     else:
         print_json(messages)
-    _summarise(results, gathered, json_=json_, err=not to_file)
+    _summarise(results, gathered, report, json_=json_, err=not to_file)
 
 
-def _summarise(results: list[Applied], gathered: Gathered, *, json_: bool, err: bool) -> None:
+def _summarise(results: list[Applied], gathered: Gathered, report: Path | None, *, json_: bool, err: bool) -> None:
     """Print the summary on the stream that the messages did not take, and what the user should know on stderr."""
     summaries = [result.summary() for result in results]
     if json_:
         print_json({"runs": summaries, "skipped": list(gathered.skipped)}, err=err)
     if not (json_ and err):
-        _say_notes(summaries, gathered)
+        _say_notes(summaries, gathered, report)
     if not json_:
         _print_sizes(summaries, err=err)
         _print_edits(results, err=err)
 
 
-def _say_notes(summaries: list[dict[str, Any]], gathered: Gathered) -> None:
+def _say_notes(summaries: list[dict[str, Any]], gathered: Gathered, report: Path | None) -> None:
     for line in gathered.skipped:
         say(f"skipped: {line}")
-    for summary in summaries:
+    for index, summary in enumerate(summaries):
         where = f"{summary['input']}: run {summary['run']}"
         for failure in summary["failures"]:
             say(f"warning: {where}: {failure['processor']} raised {failure['error']}; its new edits are left out")
         for line in summary["lost"]:
             say(f"warning: {where}: {line}")
+        written = summary["written"]
+        if written and written["system"]:
+            size = "{characters:,} characters, {tokens:,} tokens".format(**written["system"])
+            key = f"runs[{index}].system"
+            found = f"it is {key} in {report}" if report else f"--report R writes it to R as {key}"
+            beside = f"in {written['dialect']} it stands beside the messages"
+            say(f"warning: {where}: system prompt ({size}) left out; {beside}; {found}")
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether what is written there stays there: a device or a pipe can take two files."""
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _print_sizes(summaries: list[dict[str, Any]], *, err: bool) -> None:
-    if len(summaries) == 1:
-        summary = summaries[0]
-        rows = [[unit, *_change(summary[unit])] for unit in ("messages", "characters", "tokens")]
-        title = f"{summary['input']} ({summary['dialect']})"
-        print_table(title, ("", "before", "after", "change"), rows, err=err)
-    else:
-        columns = ("input", "run", "messages", "sent", "characters", "sent", "tokens", "sent", "change")
-        names = _shortened([summary["input"] for summary in summaries])
-        rows = [
-            [name, summary["run"], *_sizes(summary), _change(summary["tokens"])[2]]
-            for name, summary in zip(names, summaries, strict=True)
-        ]
-        sums = [sum(column) for column in zip(*map(_sizes, summaries), strict=True)]
-        rows.append(["total", "", *sums, _change({"before": sums[-2], "after": sums[-1]})[2]])
-        print_table(f"{len(summaries)} runs", columns, rows, err=err)
-    counts = [
-        (label, sum(_total(summary[key]) for summary in summaries))
-        for label, key in (("refused", "refusals"), ("repaired", "repairs"), ("pending calls", "pending"))
+    (_print_run if len(summaries) == 1 else _print_runs)(summaries, err=err)
+    refused = sum(sum(summary["refusals"].values()) for summary in summaries)
+    views = [*summaries, *(summary["written"] for summary in summaries if summary["written"])]
+    repaired = sum(sum(view["repairs"].values()) for view in views)
+    pending = sum(summary["pending"] for summary in summaries)
+    show(f"refused: {refused:,}  repaired: {repaired:,}  pending calls: {pending:,}", err=err)
+
+
+def _print_run(summaries: list[dict[str, Any]], *, err: bool) -> None:
+    (summary,) = summaries
+    written = summary["written"]
+    title = f"{summary['input']} ({summary['dialect']}{', written as ' + written['dialect'] if written else ''})"
+    rows = [[unit, *_change(summary[unit]), *([written[unit]] if written else [])] for unit in _UNITS]
+    print_table(title, ("", "before", "after", "change", *(["written"] if written else [])), rows, err=err)
+
+
+def _print_runs(summaries: list[dict[str, Any]], *, err: bool) -> None:
+    places = ("sent", "written") if any(summary["written"] for summary in summaries) else ("sent",)
+    sizes = [_sizes(summary, written=len(places) > 1) for summary in summaries]
+    names = _shortened([summary["input"] for summary in summaries])
+    rows = [
+        [name, summary["run"], *size, _change(summary["tokens"])[2]]
+        for name, summary, size in zip(names, summaries, sizes, strict=True)
     ]
-    show("  ".join(f"{label}: {count:,}" for label, count in counts), err=err)
+    tokens = {when: sum(summary["tokens"][when] for summary in summaries) for when in ("before", "after")}
+    rows.append(["total", "", *map(sum, zip(*sizes, strict=True)), _change(tokens)[2]])
+    columns = ("input", "run", *(label for unit in _UNITS for label in (unit, *places)), "change")
+    title = f"{len(summaries)} runs{_targets(summaries)}"
+    print_table(title, columns, rows, err=err)
+
+
+def _targets(summaries: list[dict[str, Any]]) -> str:
+    names = sorted({summary["written"]["dialect"] for summary in summaries if summary["written"]})
+    return f" (written as {', '.join(names)})" if names else ""
 
 
 def _print_edits(results: list[Applied], *, err: bool) -> None:
@@ -148,9 +182,10 @@ def _change(pair: dict[str, int]) -> list[Any]:
     return [before, after, f"{100 * (after - before) / before:+.1f} %" if before else ""]
 
 
-def _sizes(summary: dict[str, Any]) -> list[int]:
-    return [summary[unit][when] for unit in ("messages", "characters", "tokens") for when in ("before", "after")]
-
-
-def _total(counted: dict[str, int] | int) -> int:
-    return counted if isinstance(counted, int) else sum(counted.values())
+def _sizes(summary: dict[str, Any], *, written: bool) -> list[int]:
+    """Return the figures before and after, and as written; a run in that dialect already is written as it is sent."""
+    sizes: list[int] = []
+    for unit in _UNITS:
+        before, after = summary[unit]["before"], summary[unit]["after"]
+        sizes += [before, after, *([summary["written"][unit] if summary["written"] else after] if written else [])]
+    return sizes

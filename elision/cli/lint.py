@@ -23,11 +23,13 @@ def command(ctx: click.Context, chains: tuple[str, ...], json_: bool) -> None:
     from elision.classification.loading import is_table
     from elision.config import lint_file
 
-    problems = [problem for chain in chains for problem in (lint_table(chain) if is_table(chain) else lint_file(chain))]
+    found = {chain: lint_table(chain) if is_table(chain) else lint_file(chain) for chain in chains}
+    problems = [problem for each in found.values() for problem in each]
     if json_:
         print_json([asdict(problem) for problem in problems])
     else:
-        for problem in problems:
-            show(printable(str(problem)))
+        for chain, each in found.items():
+            for line in map(str, each) if each else [f"{chain}: no problems"]:
+                show(printable(line))
     if any(problem.severity == "error" for problem in problems):
         ctx.exit(1)

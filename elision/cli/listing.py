@@ -29,7 +29,7 @@ def command(kind: str | None, json_: bool) -> None:
         if number:
             show("")
         columns = list(entries[0]) if entries else ["name"]
-        print_table(each, columns, [[_shown(entry[column]) for column in columns] for entry in entries])
+        print_table(each, columns, [[_shown(entry[column]) for column in columns] for entry in entries], whole=1)
 
 
 def _shown(value: Any) -> Any:

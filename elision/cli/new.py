@@ -18,6 +18,22 @@ from elision.errors import InputError
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*")
 _LONGEST_NAME = 60
 
+IMPORTED = frozenset(
+    {
+        "ClassVar",
+        "Edit",
+        "Iterator",
+        "Literal",
+        "NonNegativeInt",
+        "Operation",
+        "PositiveInt",
+        "Processor",
+        "Stage",
+        "View",
+    }
+)
+"""What the module of a plugin imports, which its class must not hide."""
+
 FILES = {
     "pyproject.toml.j2": "pyproject.toml",
     "README.md.j2": "README.md",
@@ -86,7 +102,7 @@ def rendered(name: str) -> dict[str, str]:
         "name": name.lower(),
         "module": module,
         "type": type_,
-        "class_name": "".join(word.capitalize() for word in type_.split("_")),
+        "class_name": _class_name(type_),
         "version": __version__,
     }
     # Source code, not HTML; the names in it are checked.
@@ -98,8 +114,14 @@ def rendered(name: str) -> dict[str, str]:
     }
 
 
+def _class_name(type_: str) -> str:
+    return "".join(word.capitalize() for word in type_.split("_"))
+
+
 def _checked(name: str) -> tuple[str, str]:
     """Return the module and the processor's ``type`` for a plugin's name, or say why it cannot be one."""
+    import yaml
+
     where = f"plugin name {name!r}"
     if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
         raise InputError(
@@ -108,8 +130,12 @@ def _checked(name: str) -> tuple[str, str]:
         )
     module = name.lower().replace("-", "_")
     type_ = module.removeprefix("elision_")
-    if keyword.iskeyword(type_) or keyword.issoftkeyword(module) or keyword.iskeyword(module) or type_[0].isdigit():
+    class_name = _class_name(type_)
+    reserved = any(map(keyword.iskeyword, (type_, module, class_name))) or keyword.issoftkeyword(module)
+    if reserved or class_name in IMPORTED or type_[0].isdigit():
         raise InputError(f"{where}: {type_!r} is not a name that Python takes for a class; choose another one")
+    if yaml.safe_load(type_) != type_:
+        raise InputError(f"{where}: {type_!r} is a value of its own in YAML, not a name; choose another one")
     if module in sys.stdlib_module_names or find_spec(module) is not None:
         raise InputError(f"{where}: a module {module!r} is installed already; choose another name, or uninstall it")
     from elision.registry import plugins

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -59,7 +59,7 @@ def print_json(value: Any, *, err: bool = False) -> None:
 def write_json(path: Path, value: Any, *, keep: Iterable[Path] = ()) -> None:
     """Write JSON to a file in one go: complete, or not at all.  The files in ``keep`` are never overwritten."""
     for other in keep:
-        if _same(path, other):
+        if same_file(path, other):
             raise OutputError(f"{path}: this is the input {other}, which is never overwritten; name another file")
     data = as_json(value)
     try:
@@ -67,14 +67,20 @@ def write_json(path: Path, value: Any, *, keep: Iterable[Path] = ()) -> None:
             with path.open("wb") as stream:
                 stream.write(data)
         else:
-            _replace(path.resolve(), data)
+            _replace(_target(path), data)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror or error}; name a file that can be written") from error
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, err: bool = False) -> None:
-    """Print a table; numbers stand to the right.  Off a terminal it has no colours and never wraps."""
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, err: bool = False, whole: int = 0
+) -> None:
+    """Print a table; numbers stand to the right.  Off a terminal it has no colours and never wraps.
+
+    The first ``whole`` columns keep their full width on a narrow terminal; the others wrap.
+    """
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
@@ -84,11 +90,20 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     found = [list(row) for row in rows]
     for index, column in enumerate(columns):
         numbers = bool(found) and all(isinstance(row[index], int | float) or row[index] == "" for row in found)
-        table.add_column(column, justify="right" if numbers else "left")
+        justify: Literal["right", "left"] = "right" if numbers else "left"
+        cells = [cell_len(text) for text in (column, *(_cell(row[index]) for row in found))]
+        width = max(cells) if index < whole else None
+        table.add_column(column, justify=justify, min_width=width, no_wrap=width is not None, overflow="fold")
     for row in found:
         table.add_row(*(_cell(value) for value in row))
-    width = None if terminal else 10_000
-    console = Console(file=stream, force_terminal=terminal, width=width, markup=False, emoji=False, highlight=False)
+    console = Console(
+        file=stream,
+        force_terminal=terminal,
+        width=None if terminal else 10_000,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
     with console.capture() as captured:
         console.print(table)
     lines = captured.get().splitlines()
@@ -99,11 +114,19 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
-def _same(path: Path, other: Path) -> bool:
+def same_file(path: Path, other: Path) -> bool:
+    """Whether two paths name one file, also where it is not there yet."""
     try:
         return path.samefile(other)
     except OSError:
-        return False
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _target(path: Path) -> Path:
+    """Return the file behind links, which stay; a link that leads in a circle has none."""
+    with suppress(FileNotFoundError):
+        path.stat()
+    return Path(os.path.realpath(path))
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -54,7 +54,7 @@ def _find(name: str, attempt: int | None, only: str | None) -> dict[str, Any]:
     found = {kind.removesuffix("s"): of(name) for kind, of in describe.items() if name in known[kind]}
     if found:
         return found
-    if Path(name).is_file() and only in (None, "chain", "table"):
+    if os.path.isfile(name) and only in (None, "chain", "table"):  # a name may be too long for Path.is_file
         as_table = only == "table"
         return {"table": describe["tables"](name)} if as_table else {"chain": catalogue.describe_chain(name, attempt)}
     every = {each for kind in describe for each in known[kind]}

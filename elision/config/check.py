@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
@@ -12,6 +12,8 @@ from elision.chain import in_order
 from elision.config.document import EXPECTED, parse
 from elision.config.entry import read_processor
 from elision.config.inner import IN_ANOTHER, IN_OWN_FORM, TYPE, InnerChain, read_inner, type_node
+from elision.config.miniswe import IN_ANOTHER as IN_ANOTHER_CONFIG
+from elision.config.miniswe import MODEL, NAMED, find_model_chain, is_miniswe
 from elision.config.options import ChainOptions, read_options
 from elision.config.problems import Path, Problems, Severity, shown
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
 
 _ONCE = frozenset({"cache_control"})
 _NOTE = (
-    "this is a SWE-agent config, so SWE-agent's own processors give SWE-agent's own texts, with exceptions from the "
-    "guard and without a classification table; to switch Elision's own rules on, put the list into a file of its own "
-    f"that begins with the two lines '{CHAIN}:' and '  - type: …'"
+    "in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts; for Elision's full guard, put the "
+    f"list under '{CHAIN}:' at the top of a file"
 )
+
+NamedBy: TypeAlias = Literal["", "entry", "model"]
+"""What names a config as its chain: nothing, an entry ``type: chain``, or the model of a mini-swe-agent config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +72,25 @@ class Checked:
     attempts: yaml.Node | None = None
 
 
-def check(text: str, source: str, *, named: bool = False) -> Checked:
-    """Look at a config, in either form, without building its chain; ``named`` by an entry ``type: chain`` or not."""
+def check(text: str, source: str, *, named_by: NamedBy = "") -> Checked:
+    """Look at a config, in each form, without building its chain."""
     try:
         root = parse(text, source)
     except ConfigError as error:
         return Checked(source, error.problems)
     if root is None:
         return Checked(source, [Problem(source, 1, 1, "", f"the file is empty; {EXPECTED}")])
-    return _Check(root, source, named=named).run()
+    return _Check(root, source, named_by).run()
 
 
 class _Check:
     """One look at one config."""
 
-    def __init__(self, root: yaml.Node, source: str, *, named: bool) -> None:
+    def __init__(self, root: yaml.Node, source: str, named_by: NamedBy) -> None:
         self._root = root
-        self._named = named
-        self._sweagent = is_sweagent(root)
+        self._named_by = named_by
+        self._miniswe = is_miniswe(root)
+        self._sweagent = not self._miniswe and is_sweagent(root)
         # What SWE-agent runs must run here too, so there these are warnings.
         self._strictness: Severity = "warning" if self._sweagent else "error"
         self._problems = Problems(source)
@@ -97,22 +102,37 @@ class _Check:
         shape = Shape()
         chains: list[ReadChain] = []
         try:
-            shape = find_chains(self._root, self._reader, self._problems)
-            if self._sweagent:
-                options = ChainOptions(compat="sweagent")
+            if self._miniswe:
+                chains.extend(self._of_model())
             else:
-                options = read_options(shape.options, self._reader, self._problems)
-            chains.extend(self._chain(chain, options) for chain in shape.chains)
+                shape = find_chains(self._root, self._reader, self._problems)
+                options = self._options(shape)
+                chains.extend(self._chain(chain, options) for chain in shape.chains)
         except OvergrownError as error:
             self._problems.add(*self._at, str(error))
         if shape.agent is not None:
             self._problems.add(shape.agent, (AGENT,), _NOTE, "note")
         return Checked(self._problems.source, self._problems.in_order(), chains, shape.attempts)
 
+    def _options(self, shape: Shape) -> ChainOptions:
+        if self._sweagent:
+            return ChainOptions(compat="sweagent")
+        return read_options(shape.options, self._reader, self._problems)
+
+    def _of_model(self) -> Iterator[ReadChain]:
+        if self._named_by:
+            self._problems.add(self._root, (), IN_ANOTHER_CONFIG)
+            return
+        found = find_model_chain(self._root, self._reader, self._problems)
+        if found.items is not None:
+            yield self._chain(found.items, ChainOptions())
+        if found.name is not None and found.node is not None:
+            yield self._chain_named(found.name, found.node, (MODEL, NAMED), "model")
+
     def _chain(self, chain: ChainNode, options: ChainOptions) -> ReadChain:
         if chain.items is None:
             return ReadChain([Placed(chain.owner, chain.path, plugins().processors()["default"]())], options)
-        parts = list(self._parts(chain.items, chain.path, inner=self._named))
+        parts = list(self._parts(chain.items, chain.path, inner=self._named_by == "entry"))
         placed = [each for part in parts for each in part.placed]
         self._note_order(placed, self._strictness)
         self._warn_of_repetition(placed)
@@ -144,23 +164,27 @@ class _Check:
             self._note_order(placed, "error")
         if found.name is not None and options.chain is not None:
             where = (*path, "chain")
-            chain = self._chain_named(options.chain, found.name, where)
-            placed.extend(Placed(found.name, where, each.processor) for each in chain.placed)
+            chain = self._chain_named(options.chain, found.name, where, "entry")
+            placed.extend(chain.placed)
             options = InnerChain(
                 on_error=options.on_error or chain.options.on_error, model=options.model or chain.options.model
             )
         return _Part(item, path, placed, options)
 
-    def _chain_named(self, name: str, node: yaml.Node, path: Path) -> ReadChain:
+    def _chain_named(self, name: str, node: yaml.Node, path: Path, by: NamedBy) -> ReadChain:
+        """Return the chain of another config, its processors placed where this one names it."""
         try:
-            checked = check(text_of(name), name, named=True)
+            checked = check(text_of(name), name, named_by=by)
         except ConfigError as error:
             checked = Checked(name, error.problems)
         self._problems.include(node, path, checked.problems)
         if len(checked.chains) > 1:
             told = f"{shown(name)} has {len(checked.chains)} chains, one for each attempt; name a file that has one"
             self._problems.add(node, path, told)
-        return checked.chains[0] if len(checked.chains) == 1 else ReadChain((), ChainOptions())
+        if len(checked.chains) != 1:
+            return ReadChain((), ChainOptions())
+        (chain,) = checked.chains
+        return ReadChain([Placed(node, path, each.processor) for each in chain.placed], chain.options)
 
     def _with_inner(self, options: ChainOptions, parts: Sequence[_Part]) -> ChainOptions:
         """Add what inner chains say: to raise, where one does, and the first model."""

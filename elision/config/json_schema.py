@@ -1,4 +1,4 @@
-"""The JSON Schema of chain files, for editors: both forms, made from the processors that are loaded."""
+"""The JSON Schema of chain files, for editors: each form, made from the processors that are loaded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from elision.config.inner import TYPE, InnerChain
+from elision.config.miniswe import MODEL, NAMED
 from elision.config.options import ChainOptions
 from elision.config.shape import AGENT, ATTEMPTS, CHAIN
 from elision.registry import plugins
@@ -18,7 +19,7 @@ _PLACE = "#/$defs/"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema of a chain file in Elision's form and in SWE-agent's, with the same order of keys each time."""
+    """Return the schema of a chain file in each of its forms, with the same order of keys each time."""
     offered = plugins().processors()
     models: list[type[BaseModel]] = [ChainOptions, InnerChain, *(offered[name] for name in sorted(offered))]
     names, made = models_json_schema(
@@ -38,14 +39,19 @@ def schema() -> dict[str, Any]:
     definitions["own"] = _own(options)
     definitions["sweagent"] = _sweagent()
     definitions["agent"] = _agent()
+    definitions["miniswe"] = _miniswe()
     return {
         "$schema": DRAFT,
         "title": "Elision chain",
-        "description": "A chain of history processors, or a SWE-agent config that has one.",
+        "description": "A chain of history processors, or a SWE-agent or mini-swe-agent config that has one.",
         "type": "object",
-        "if": {"required": [AGENT], "not": {"required": [CHAIN]}},
-        "then": {"$ref": f"{_PLACE}sweagent"},
-        "else": {"$ref": f"{_PLACE}own"},
+        "if": {"properties": {MODEL: {"type": "object"}}, "required": [MODEL], "not": {"required": [CHAIN]}},
+        "then": {"$ref": f"{_PLACE}miniswe"},
+        "else": {
+            "if": {"required": [AGENT], "not": {"required": [CHAIN]}},
+            "then": {"$ref": f"{_PLACE}sweagent"},
+            "else": {"$ref": f"{_PLACE}own"},
+        },
         "$defs": {name: _ordered(definitions[name]) for name in sorted(definitions)},
     }
 
@@ -69,8 +75,11 @@ def _complete(inner: dict[str, Any]) -> None:
     """Say what the model of an inner chain leaves to be checked: its processors, and that it has one of two options."""
     options = inner["properties"]
     options["processors"]["anyOf"] = [{"$ref": f"{_PLACE}chain"}, {"type": "null"}]
-    kinds = {"processors": "array", "chain": "string"}
-    inner["oneOf"] = [{"properties": {name: {"type": kind}}, "required": [name]} for name, kind in kinds.items()]
+    inner["oneOf"] = _one_given({"processors": "array", "chain": "string"})
+
+
+def _one_given(kinds: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [{"properties": {name: {"type": kind}}, "required": [name]} for name, kind in kinds.items()]
 
 
 def _one_of_types(references: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +125,21 @@ def _agent() -> dict[str, Any]:
     return {
         "description": "An agent of a SWE-agent config; without a chain it has SWE-agent's default one.",
         "properties": {CHAIN: {"$ref": f"{_PLACE}entries"}},
+        "type": "object",
+    }
+
+
+def _miniswe() -> dict[str, Any]:
+    chain = {"description": "The chain's path, from the working directory, or its shipped name."}
+    model = {
+        "oneOf": _one_given({CHAIN: "array", NAMED: "string"}),
+        "properties": {CHAIN: {"anyOf": [{"$ref": f"{_PLACE}chain"}, {"type": "null"}]}, NAMED: chain},
+        "type": "object",
+    }
+    return {
+        "description": "A mini-swe-agent config; all else in it is mini-swe-agent's.",
+        "properties": {MODEL: model},
+        "required": [MODEL],
         "type": "object",
     }
 

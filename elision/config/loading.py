@@ -42,11 +42,11 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None) ->
         )
     except PrepareError as error:
         failed = [(placed[index], told) for index, told in error.failures]
-        raise ConfigError(_located(source, each.node, path_text(each.path), told) for each, told in failed) from error
+        raise ConfigError(_located(source, each.node, path_text(each.path), told) for each, told in failed) from None
 
 
 def lint(text: str, source: str) -> list[Problem]:
-    """Return all problems of a chain, in the order of the file; code that the chain names is not run."""
+    """Return all problems of a chain, errors first; code that the chain names is not run."""
     return list(check(text, source).problems)
 
 
@@ -69,7 +69,8 @@ def _chosen(checked: Checked, attempt: int | None) -> int:
         told = f"this config has one chain, so there is no attempt {attempt}; leave attempt out (--attempt)"
     else:
         wrong = "" if attempt is None else f", not {attempt}"
-        told = f"this config has {count} chains, one for each attempt; pass attempt=0 to {count - 1} (--attempt){wrong}"
+        choice = f"--attempt 0 {'or' if count == 2 else 'to'} --attempt {count - 1} (in Python attempt=)"
+        told = f"this config has {count} chains, one for each attempt; choose {choice}{wrong}"
     raise ConfigError([_located(checked.source, checked.attempts, f"{AGENT}.{ATTEMPTS}", told)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import yaml
 
@@ -13,6 +13,7 @@ from elision.errors import Problem, nearest
 Path: TypeAlias = tuple[str | int, ...]
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
+_SEVERITIES: tuple[str, ...] = get_args(Severity)
 _PLAIN_KEY = re.compile(r"[\w-]{1,60}")
 _LONGEST = 60
 
@@ -38,8 +39,9 @@ class Problems:
                 self.add(node, path, f"{shown(problem.source)}: {problem.message}")
 
     def in_order(self) -> list[Problem]:
-        """Return the problems in the order of the file."""
-        return [problem for _, problem in sorted(self._found.values(), key=lambda kept: kept[0])]
+        """Return errors, then warnings, then notes, each in the order of the file."""
+        kept = sorted(self._found.values(), key=lambda each: (_SEVERITIES.index(each[1].severity), each[0]))
+        return [problem for _, problem in kept]
 
     def _keep(self, place: tuple[int, int], problem: Problem) -> None:
         self._found.setdefault((problem.source, problem.line, problem.column, problem.message), (place, problem))

@@ -18,10 +18,14 @@ MAX_VALUES = 10_000
 UNREADABLE: Final = object()
 """Stands for a value whose problem has been noted."""
 
+_LONGEST_NUMBER = 1_000
+"""Most characters of a number; Python neither reads nor writes one of more than 4,300 decimal digits."""
+
 _TAG = "tag:yaml.org,2002:"
 _MERGE = f"{_TAG}merge"
 _SET = f"{_TAG}set"
 _SCALARS = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str", "timestamp", "binary"))
+_NUMBERS = frozenset({f"{_TAG}int", f"{_TAG}float"})
 _KNOWN = _SCALARS | {f"{_TAG}seq", f"{_TAG}map", _SET}
 
 
@@ -97,13 +101,20 @@ class Reader:
         return UNREADABLE if UNREADABLE in data.values() else data
 
     def _scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
+        if node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
+            told = f"this number has {len(node.value):,} characters; at most {_LONGEST_NUMBER:,} are read; shorten it"
+            self._problems.add(node, path, told)
+            return UNREADABLE
+        kind = node.tag.removeprefix(_TAG)
         try:
             return SafeConstructor().construct_object(node)
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             reason = getattr(error, "problem", None) or error
-            kind = node.tag.removeprefix(_TAG)
-            self._problems.add(node, path, f"this is no YAML {kind} ({reason}); correct it, or put it in quotes")
-            return UNREADABLE
+            told = f"this is no YAML {kind} ({reason}); correct it, or put it in quotes"
+        except (LookupError, AttributeError, TypeError):  # what PyYAML lets through where a tag does not fit
+            told = f"this is no YAML {kind}; correct it, or take away its tag"
+        self._problems.add(node, path, told)
+        return UNREADABLE
 
     def _merged(self, node: yaml.MappingNode, path: Path, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Entry]]:
         """Yield what ``<<`` brings in, least important first."""

@@ -104,7 +104,7 @@ class Conversation:
         self, *content: str | ContentPart, demo: bool = False, extra: Mapping[str, Any] | None = None
     ) -> Conversation:
         """Add a user message; ``demo`` marks a demonstration in SWE-agent's items."""
-        return self.add(Said("user", _body(content), demo, extra or {}))
+        return self.add(Said("user", _body(content), demo=demo, extra=extra or {}))
 
     def step(
         self,

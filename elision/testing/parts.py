@@ -72,10 +72,11 @@ class ResultPart:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of the system or the user."""
+    """A message of the system or the user; ``task`` where it is the first of the user's, before any step."""
 
     role: Literal["system", "user"]
     content: Body
+    task: bool = False
     demo: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 

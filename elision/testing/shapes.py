@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from elision.testing.parts import (
@@ -28,12 +29,21 @@ MARK: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
 
 def write(shape: Shape, entries: Iterable[Entry]) -> tuple[Any, list[Any]]:
     """Return the system prompt that stands beside the messages (``None`` if none does), and the messages."""
-    rest = list(entries)
+    rest = _with_task(list(entries))
     system = None
     if shape == "anthropic" and rest and isinstance(rest[0], Said) and rest[0].role == "system":
         system = _blocks_or_text(rest.pop(0).content)  # type: ignore[union-attr]
     writer = _WRITERS[shape]
     return system, [message for entry in rest for message in (_given(entry) or writer(entry))]
+
+
+def _with_task(entries: list[Entry]) -> list[Entry]:
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Said) and entry.role == "user" and not entry.demo:
+            return [*entries[:index], replace(entry, task=True), *entries[index + 1 :]]
+        if isinstance(entry, Acted) and not entry.demo:
+            break
+    return entries
 
 
 def _given(entry: Entry) -> list[Any]:
@@ -173,7 +183,7 @@ def _image_block(part: ImagePart) -> Raw:
 def _sweagent(entry: Entry) -> Iterator[Raw]:
     match entry:
         case Said():
-            kind = "system_prompt" if entry.role == "system" else "observation"
+            kind = "system_prompt" if entry.role == "system" else "observation" if entry.task else "user"
             content = _chat_content(entry.content)
             yield _item(entry.role, content, "demonstration" if entry.demo else kind, entry.demo) | dict(entry.extra)
         case Acted():

@@ -140,7 +140,7 @@ def _turn(draw: DrawFn, draws: _Draws) -> Turn:
     fault = draw(_FAULTS) if draws.faults and step.calls else "none"
     if fault != "none":
         return _spoilt(step, fault)
-    if step.calls and draw(_seldom):
+    if len(step.calls) > 0 and draw(_seldom):
         step = replace(step, then=draw(draws.words))
     return (step,)
 
@@ -159,7 +159,7 @@ def _answered(draw: DrawFn, draws: _Draws) -> Acted:
     answered = [(draw(draws.call), draw(draws.result)) for _ in range(draw(draws.batch))]
     calls = tuple(replace(call, id=f"{index}:{call.id}") for index, (call, _) in enumerate(answered))
     results = tuple(replace(result, id=call.id) for call, (_, result) in zip(calls, answered, strict=True))
-    content = None if calls and draw(_even) else draw(draws.words)
+    content = None if len(calls) > 0 and draw(_even) else draw(draws.words)
     thoughts = (draw(draws.thought),) if not draws.text_mode and draw(_often) else ()
     return Acted(content, thoughts, calls, results, extra=draw(_unknown))
 
@@ -226,7 +226,7 @@ class _Draws:
         self.step = _answered(self)
 
 
-_FAULTS = st.sampled_from(
+_FAULTS: SearchStrategy[str] = st.sampled_from(
     ["none", "none", "none", "dangling", "late", "orphan", "doubled", "aborted", "split", "reversed"]
 )
 

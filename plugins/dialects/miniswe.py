@@ -41,7 +41,7 @@ class MiniSWE(OpenAI):
     name: ClassVar[str] = "miniswe"
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:
-        """The file says so, or ``extra`` or the fence of a command does."""
+        """The file says so, or ``extra`` or the fence of a command does; without them they are chat completions."""
         declared = document.get("trajectory_format") if isinstance(document, Mapping) else None
         own = text_or_empty(declared).startswith("mini-swe-agent")
         chat = []
@@ -50,7 +50,8 @@ class MiniSWE(OpenAI):
             if fields.get("role") != "exit":
                 chat.append(raw)
             own = own or not _OWN_EXTRAS.isdisjoint(_extra(fields)) or _is_fenced(fields)
-        return 4 if own and super().recognises(chat, document) else 0
+        fits = super().recognises(chat, document)
+        return 4 if own and fits else min(1, fits)
 
     def parse(self, raw: Any, history: History) -> Message:
         """Read one message."""

@@ -25,6 +25,7 @@ from elision import (
     Wire,
 )
 from elision.plugins.dialects.openai import (
+    OpenAI,
     as_mapping,
     awaits_text_result,
     calls_of,
@@ -52,15 +53,15 @@ class SWEAgent(Dialect):
     name: ClassVar[str] = "sweagent"
     wire: ClassVar[Wire] = Wire(checked=False)
 
-    def recognises(self, messages: Sequence[Any], document: Any) -> int:  # noqa: ARG002 (its messages say enough)
-        """Items have keys that no wire knows."""
+    def recognises(self, messages: Sequence[Any], document: Any) -> int:
+        """Items have keys that no wire knows; without them they are chat completions."""
         own = False
         for raw in messages:
             fields = as_mapping(raw)
             if fields is None or text_or_empty(fields.get("role")) not in _ROLES:
                 return 0
             own = own or any(fields.get(key) is not None for key in _OWN_KEYS)
-        return 4 if own else 0
+        return 4 if own else min(1, OpenAI().recognises(messages, document))
 
     def parse(self, raw: Any, history: History) -> Message:
         """Read one item."""

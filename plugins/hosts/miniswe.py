@@ -127,7 +127,7 @@ def _chosen(chain: Chain | str | Path | None, history_processors: Sequence[Mappi
     try:
         return loads(yaml.safe_dump({"history_processors": history_processors}, sort_keys=False))
     except ConfigError as error:
-        raise ConfigError([_problem(f"model.{found.path}", found.message) for found in error.problems]) from error
+        raise ConfigError([_problem(f"model.{found.path}", found.message) for found in error.problems]) from None
 
 
 def _stored(chain: Chain | str | Path | None, history_processors: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:

@@ -111,14 +111,28 @@ def test_run_and_all_exclude_each_other(run: Run, two_runs: Path, chain: Path) -
     assert "exclude each other" in result.stderr
 
 
-def test_a_folder_gives_its_histories_and_one_line_for_each_other_file(run: Run, recorded: Path, chain: Path) -> None:
-    (recorded.parent / "notes.md").write_text("not a history", encoding="utf-8")
-    result = run("apply", recorded.parent, "--chain", chain)
+def test_a_folder_gives_its_histories_names_broken_ones_and_counts_other_files(
+    run: Run, recorded: Path, chain: Path
+) -> None:
+    folder = recorded.parent
+    for name in ("notes.md", "a.traj", "b.json", "c.jsonl"):
+        (folder / name).write_text("not a history", encoding="utf-8")
+    result = run("apply", folder, "--chain", chain)
     skipped = [line for line in result.stderr.splitlines() if line.startswith("skipped: ")]
 
     assert result.exit_code == 0
     assert [len(messages) for messages in json.loads(result.stdout)] == [13]
-    assert [line.split(":")[1].strip() for line in skipped] == [str(chain), str(recorded.parent / "notes.md")]
+    assert [line.split(":")[1].strip() for line in skipped[:-1]] == [
+        str(folder / name) for name in ("a.traj", "b.json", "c.jsonl")
+    ]
+    assert skipped[-1] == f"skipped: {folder}: files that hold no history and are not .json, .jsonl, .traj: 2"
+
+
+def test_a_history_in_a_folder_is_read_whatever_its_name_is(run: Run, recorded: Path, chain: Path) -> None:
+    recorded.rename(recorded.with_name("run.log"))
+    result = run("apply", recorded.parent, "--chain", chain)
+
+    assert [len(messages) for messages in json.loads(result.stdout)] == [13]
 
 
 def test_a_folder_without_a_history_is_an_error(run: Run, chain: Path, tmp_path: Path) -> None:
@@ -152,12 +166,21 @@ def test_all_wrong_inputs_are_named_at_once_and_nothing_is_written(
         (b"\x00\xff\xfe\x80binary", "not a text file"),
         (b"history: [", "not JSON"),
         (b'{"a": 1}', "no list of messages found"),
-        (b"[1, 2]", "no list of messages found"),
+        (b"[1, 2]", "item 0 is a number; a message is an object with the keys role and content"),
+        (b"[]", "the list of messages is empty"),
+        (b'{"messages": []}', "the list of messages is empty"),
+        (b'["x"]', "item 0 is a string"),
+        (b'{"messages": [{"role": "user", "content": "go"}, null]}', "messages: item 1 is null"),
+        (b'[{"rol": "user"}]', "item 0 has the key 'rol'; did you mean 'role'?"),
+        (b'[{"role": 5, "content": "hi"}]', "item 0 has a role that is a number"),
+        (b'{"message": []}', "it has the key 'message'; did you mean 'messages'?"),
+        (b'[{"role": "usr", "content": "hi"}]', "has the role 'usr'; did you mean 'user'?"),
+        (b'[{"role": "user", "contents": "hi"}]', "has the key 'contents'; did you mean 'content'?"),
         (b'"text"', "no list of messages found"),
-        (b'[{"role": "martian", "content": "hi"}]', "no dialect fits"),
+        (b'[{"role": "martian", "content": "hi"}]', "has the role 'martian'; roles: assistant, system, tool, user"),
         (b"[" * 100_000, "not JSON"),
     ],
-    ids=["empty", "blank", "binary", "not JSON", "object", "numbers", "string", "unknown role", "deep"],
+    ids=lambda value: repr(value)[:60],
 )
 def test_a_file_that_is_no_history_is_one_line(
     run: Run, chain: Path, tmp_path: Path, content: bytes, said: str
@@ -332,22 +355,42 @@ def test_a_config_with_several_agents_wants_an_attempt(run: Run, recorded: Path,
     without, second = (run("apply", recorded, "--chain", config, *more) for more in ((), ("--attempt", 1)))
 
     assert (without.exit_code, without.stderr.count("\n")) == (1, 1)
-    assert "--attempt" in without.stderr
+    assert "choose --attempt 0 or --attempt 1 (in Python attempt=)" in without.stderr
     assert elided(json.loads(second.stdout)) == [2, 4, 6, 8]
 
 
-def test_a_history_can_be_written_in_another_dialect(run: Run, recorded: Path, chain: Path) -> None:
-    sent = json.loads(run("apply", recorded, "--chain", chain, "--to", "anthropic").stdout)
+def test_a_path_that_is_too_long_is_one_line(run: Run, recorded: Path, chain: Path) -> None:
+    long = "x" * 5000
+    done = [
+        run("apply", long, "--chain", chain),
+        run("apply", recorded, "--chain", chain, "-o", long),
+        run("apply", recorded, "--chain", chain, "-o", f"{long}y", "--report", long),
+        run("show", long),
+    ]
 
-    assert sent[1]["content"][1]["type"] == "tool_use"
-    assert sent[2]["content"][0]["content"] == PLACEHOLDER
+    assert [(result.exit_code, result.stderr.count("\n")) for result in done] == [(1, 1)] * len(done)
 
 
-def test_what_has_no_place_in_the_other_dialect_is_named(run: Run, chain: Path, tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    content = [{"type": "text", "text": "Hear this."}, {"type": "input_audio", "input_audio": {}}]
-    path.write_text(json.dumps([{"role": "user", "content": content}]), encoding="utf-8")
-    result = run("apply", path, "--chain", chain, "--to", "anthropic")
+@pytest.mark.parametrize("name", ["loop", "loop/x"])
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_link_that_leads_in_a_circle_is_one_line_and_stays(
+    run: Run, recorded: Path, tmp_path: Path, *, option: str, name: str
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    result = run("apply", recorded, "--chain", "default", option, tmp_path / name)
 
-    assert json.loads(result.stdout) == [{"role": "user", "content": "Hear this."}]
-    assert result.stderr.startswith(f"warning: {path}: run 0: input_audio (opaque): 1 left out")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith(f"{tmp_path / name}: ")
+    assert loop.is_symlink()
+
+
+def test_a_report_to_the_standard_output_is_a_usage_error(
+    run: Run, recorded: Path, chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("apply", recorded, "--chain", chain, "--report", "-")
+
+    assert result.exit_code == 2
+    assert "--report takes a file" in result.stderr
+    assert not Path("-").exists()

@@ -142,7 +142,11 @@ def test_lint_takes_tables_and_chains(run: Run, chain: Path, tmp_path: Path) -> 
     result = run("lint", chain, path, "mcp")
 
     assert result.exit_code == 1
-    assert result.stdout == f"{path}:2:26: rules[0].class: there is no class 'statik'; did you mean 'static'?\n"
+    assert result.stdout.splitlines() == [
+        f"{chain}: no problems",
+        f"{path}:2:26: rules[0].class: there is no class 'statik'; did you mean 'static'?",
+        "mcp: no problems",
+    ]
 
 
 @pytest.mark.parametrize(("folder", "table"), [("sweagent", "sweagent"), ("miniswe", "miniswe"), ("openai", "default")])

@@ -38,11 +38,12 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout == f"elision, version {elision.__version__}\n"
 
 
-def test_an_unknown_command_is_a_usage_error_with_the_nearest_name(run: Run) -> None:
-    result = run("aply")
+@pytest.mark.parametrize(("name", "meant"), [("aply", "apply"), ("lnit", "lint"), ("Show", "show")])
+def test_an_unknown_command_is_a_usage_error_with_the_nearest_name(run: Run, name: str, meant: str) -> None:
+    result = run(name)
 
     assert result.exit_code == 2
-    assert "did you mean 'apply'?" in result.stderr
+    assert f"did you mean {meant!r}?" in result.stderr
 
 
 def test_an_unknown_option_is_a_usage_error(run: Run, chain: Path) -> None:
@@ -185,3 +186,13 @@ def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail(process: Process)
     done = process("list", "processors", env={"PYTHONIOENCODING": "ascii"})
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_device_without_an_end_is_read_up_to_the_bound(
+    run: Run, chain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elision.documents.MAX_BYTES", 1000)
+    result = run("apply", "/dev/zero", "--chain", chain)
+
+    assert result.exit_code == 1
+    assert result.stderr == ("/dev/zero: more than 1,000 bytes, the most that is read at once; split the file\n")

@@ -8,10 +8,27 @@ from command_line import Run
 import elision
 
 
-def test_a_sound_chain_prints_nothing(run: Run, chain: Path) -> None:
+def test_a_sound_chain_is_named_as_one_without_problems(run: Run, chain: Path) -> None:
     result = run("lint", chain)
 
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, f"{chain}: no problems\n", "")
+
+
+def test_a_sound_chain_as_json_is_an_empty_list(run: Run, chain: Path) -> None:
+    result = run("lint", chain, "--json")
+
+    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+
+
+def test_beside_a_chain_with_problems_a_sound_one_is_still_named(run: Run, chain: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("history_processors:\n  - type: nothing\n", encoding="utf-8")
+    result = run("lint", wrong, chain)
+    first, last = result.stdout.splitlines()
+
+    assert result.exit_code == 1
+    assert first.startswith(f"{wrong}:2:")
+    assert last == f"{chain}: no problems"
 
 
 def test_a_shipped_chain_is_found_by_its_name(run: Run) -> None:

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,6 +57,31 @@ def test_a_table_off_a_terminal_has_one_line_for_each_entry(process: Process) ->
     lines = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
 
     assert lines[-len(plugins().processors()) :] == sorted(plugins().processors())
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_table_on_a_narrow_terminal_keeps_every_name_whole_and_cuts_nothing(columns: int) -> None:
+    terminal, stdout = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "elision", "list", "processors"]
+    with subprocess.Popen(command, stdout=stdout, env=environment) as listing:
+        os.close(stdout)
+        printed = everything(terminal)
+    names = [line.split()[0] for line in printed.splitlines() if line[:1].isalpha()]
+
+    assert listing.returncode == 0
+    assert [name for name in plugins().processors() if name not in names] == []
+    assert "…" not in printed
+
+
+def everything(terminal: int) -> str:
+    """Read what was printed on a terminal; at its end, Linux gives an error."""
+    printed = b""
+    with suppress(OSError):
+        while data := os.read(terminal, 65536):
+            printed += data
+    os.close(terminal)
+    return printed.decode()
 
 
 def test_a_processor_is_shown_with_its_docstring_and_all_options(run: Run) -> None:
@@ -107,11 +137,20 @@ def test_a_name_that_several_kinds_have_is_shown_for_each(run: Run) -> None:
     assert set(json.loads(result.stdout)) == {"processor", "chain"}
 
 
-def test_an_unknown_name_gets_the_nearest_one(run: Run) -> None:
-    result = run("show", "last_n_observation")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("last_n_observation", "last_n_observations"),
+        ("Last-N-Observations", "last_n_observations"),
+        ("mini-swe-agent", "miniswe"),
+        ("SWE-agent", "sweagent"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_one(run: Run, name: str, meant: str) -> None:
+    result = run("show", name)
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.endswith("did you mean 'last_n_observations'?\n")
+    assert result.stderr.endswith(f"did you mean {meant!r}?\n")
 
 
 @pytest.mark.parametrize("name", sorted(plugins().hosts()))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Run
+
+from elision.cli.new import IMPORTED, rendered
 
 
 def files(folder: Path) -> list[str]:
@@ -28,6 +31,12 @@ def test_a_plugin_is_a_package_with_a_processor_its_test_and_an_example(run: Run
         "src/elision_last_lines/__init__.py",
         "tests/test_elision_last_lines.py",
     ]
+
+
+def test_the_readme_has_no_links_to_places_where_nothing_may_be(run: Run, tmp_path: Path) -> None:
+    run("new", "plugin", "elision-last-lines", "--into", tmp_path)
+
+    assert "://" not in (tmp_path / "elision-last-lines" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_entry_point_names_the_module(run: Run, tmp_path: Path) -> None:
@@ -62,6 +71,18 @@ def test_the_entry_point_names_the_module(run: Run, tmp_path: Path) -> None:
         "json",
         "click",
         "elision",
+        "elision_true",
+        "true",
+        "none",
+        "elision-none",
+        "elision-false",
+        "elision-null",
+        "elision-off",
+        "literal",
+        "class-var",
+        "elision-processor",
+        "elision-positive_int",
+        "match",
     ],
 )
 def test_a_name_that_is_none_for_a_package_is_refused_in_one_line(run: Run, tmp_path: Path, name: str) -> None:
@@ -146,3 +167,11 @@ def test_a_new_plugin_installs_passes_its_test_and_is_usable_from_yaml(
     assert applied.returncode == 0, applied.stderr
     assert json.loads(applied.stdout)[2]["content"].count("\n") == 19
     assert {entry["name"]: entry["plugin"] for entry in json.loads(listed.stdout)}["last_lines"] == "elision_last_lines"
+
+
+def test_the_names_that_the_template_imports_are_the_ones_that_a_class_may_not_have() -> None:
+    module = ast.parse(rendered("last-lines")["src/last_lines/__init__.py"])
+    imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
+    names = {alias.name for node in imports for alias in node.names}
+
+    assert {name for name in names if name[0].isupper()} == IMPORTED

@@ -72,6 +72,14 @@ def test_the_schema_accepts_every_shipped_chain(committed: Any, name: str) -> No
         ("agent: {history_processors: [{type: chain, processors: [{type: chain, chain: default}]}]}", False),
         ("agent: {history_processors: [{type: chain, chain: default, zzz: 1}]}", False),
         ("history_processors: [{type: chain, processors: []}]", False),
+        ("model: {model_class: a.B, history_processors: [{type: default}]}\nagent: {step_limit: 0}", True),
+        ("model: {chain: default, history_processors: }", True),
+        ("model: {model_name: x}", False),
+        ("model: {chain: default, history_processors: []}", False),
+        ("model: {chain: [a]}", False),
+        ("model: {history_processors: [{type: zzz}]}", False),
+        ("model: {history_processors: [{type: chain, chain: default}]}", False),
+        ("model: {}\nhistory_processors: []", False),
     ],
 )
 def test_the_schema_and_lint_agree(committed: Any, text: str, valid: bool) -> None:

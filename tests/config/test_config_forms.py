@@ -93,9 +93,8 @@ agent:
 """
 
 NOTE = (
-    "chain.yaml:2:1: agent: note: this is a SWE-agent config, so SWE-agent's own processors give SWE-agent's own "
-    "texts, with exceptions from the guard and without a classification table; to switch Elision's own rules on, put "
-    "the list into a file of its own that begins with the two lines 'history_processors:' and '  - type: …'"
+    "chain.yaml:2:1: agent: note: in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts; for "
+    "Elision's full guard, put the list under 'history_processors:' at the top of a file"
 )
 
 
@@ -181,16 +180,17 @@ def test_the_attempts_of_a_retry_agent_have_chains_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("attempt", "told"),
     [
-        (None, "this config has 6 chains, one for each attempt; pass attempt=0 to 5 (--attempt)"),
-        (6, "this config has 6 chains, one for each attempt; pass attempt=0 to 5 (--attempt), not 6"),
-        (-1, "this config has 6 chains, one for each attempt; pass attempt=0 to 5 (--attempt), not -1"),
+        (None, "choose --attempt 0 to --attempt 5 (in Python attempt=)"),
+        (6, "choose --attempt 0 to --attempt 5 (in Python attempt=), not 6"),
+        (-1, "choose --attempt 0 to --attempt 5 (in Python attempt=), not -1"),
     ],
 )
 def test_a_config_with_several_chains_wants_an_attempt(attempt: int | None, told: str) -> None:
     with pytest.raises(elision.ConfigError) as caught:
         elision.loads(RETRY_CONFIG, source="retry.yaml", attempt=attempt)
 
-    assert str(caught.value) == f"retry.yaml:9:3: agent.agent_configs: {told}"
+    several = "this config has 6 chains, one for each attempt"
+    assert str(caught.value) == f"retry.yaml:9:3: agent.agent_configs: {several}; {told}"
 
 
 def test_a_config_with_one_chain_has_the_attempt_0_only() -> None:
@@ -273,4 +273,23 @@ def test_what_sweagent_itself_accepts_is_only_a_warning_in_its_configs() -> None
     assert [processor.type_name for processor in elision.loads(text).processors] == [
         "cache_control",
         "last_n_observations",
+    ]
+
+
+def test_errors_come_first_then_warnings_then_the_note() -> None:
+    text = dedent("""\
+        agent:
+          name: a
+          name: b
+          history_processors:
+            - type: cache_control
+            - type: last_n_observations
+              n: 0
+            - type: default
+    """)
+
+    assert [(problem.severity, problem.line) for problem in lint(text, "chain.yaml")] == [
+        ("error", 7),
+        ("warning", 5),
+        ("note", 1),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,34 @@ def test_a_target_that_cannot_be_imported_is_located_when_the_chain_is_loaded() 
             "(module 'os' has no attribute 'nothing'); install it or correct the name"
         ),
     ]
+
+
+@pytest.mark.parametrize("file", ["acme_logs.py", "acme_logs/__init__.py", "acme_logs/processors.py"])
+def test_a_target_in_the_working_directory_names_pythonpath(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in {"", "."}])
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+
+    with pytest.raises(elision.ConfigError) as caught:
+        elision.loads("history_processors: [{type: call, target: 'acme_logs:f'}]", source="chain.yaml")
+
+    assert str(caught.value) == (
+        "chain.yaml:1:22: history_processors[0]: 'acme_logs:f' cannot be imported (No module named 'acme_logs'); "
+        "it is in the working directory, which is not searched: install it, or set PYTHONPATH=."
+    )
+
+
+def test_an_uncaught_error_of_a_config_shows_one_traceback() -> None:
+    text = "history_processors: [{type: call, target: 'no_such_package:f'}]"
+    code = f"import elision; elision.loads({text!r})"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.stderr.count("Traceback (most recent call last)") == 1
+    assert done.stderr.splitlines()[-1].startswith("elision.errors.ConfigError: <string>:1:22: history_processors[0]: ")
 
 
 def test_lint_runs_no_code_of_the_user(problems: Lines) -> None:

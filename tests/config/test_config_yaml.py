@@ -157,3 +157,28 @@ def test_merge_keys_take_in_mappings_only(problems: Lines) -> None:
     lines = problems("history_processors: [{type: default, <<: 5}]")
 
     assert lines == ["chain.yaml:1:42: history_processors[0]: '<<' takes in mappings only; name the anchor of one"]
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        '!!int ""',
+        '!!int "_"',
+        '!!float ""',
+        "!!bool foo",
+        "!!timestamp foo",
+        "-0x" + "f" * 5000,
+        "0x" + "f" * 5000,
+        "1" + ":1" * 5000,
+        "9" * 5000,
+    ],
+    ids=["int", "underscore", "float", "bool", "timestamp", "negative", "hexadecimal", "sexagesimal", "decimal"],
+)
+def test_a_value_that_its_tag_does_not_fit_is_one_line_with_its_place(
+    problems: Callable[[str], list[str]], scalar: str
+) -> None:
+    lines = problems(f"history_processors:\n  - type: last_n_observations\n    n: {scalar}\n")
+
+    assert len(lines) == 1
+    assert lines[0].startswith("chain.yaml:3:8: history_processors[0].n: this ")
+    assert len(lines[0]) < 200

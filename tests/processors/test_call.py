@@ -96,6 +96,12 @@ def test_a_new_user_message_is_inserted_where_it_stands(run: Run) -> None:
     assert run(lambda history: [*history[:2], note, *history[2:]]).messages == [*HISTORY[:2], note, *HISTORY[2:]]
 
 
+def test_a_message_added_at_the_end_is_sent_last(run: Run) -> None:
+    note = {"role": "user", "content": "remember"}
+
+    assert run(lambda history: [*history, note]).messages == [*HISTORY, note]
+
+
 def test_growth_is_refused(run: Run) -> None:
     def grow(history: list[Any]) -> list[Any]:
         history[3]["content"] += " and more"
@@ -134,3 +140,23 @@ def test_an_empty_list_loses_nothing_but_closed_steps(run: Run) -> None:
 def test_a_target_that_is_no_function_does_not_load(target: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         elision.loads(f"history_processors: [{{type: call, target: '{target}'}}]")
+
+
+def test_a_long_history_is_matched_message_by_message(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 3000
+    built: list[dict[str, Any]] = [{"role": "user", "content": "Fix it."}]
+    for number in range(count):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "b", "arguments": "{}"}}
+        built.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        built.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"result {number}"})
+    monkeypatch.setitem(globals(), "HISTORY", built)
+
+    def hint(history: list[Any]) -> list[Any]:
+        asked = {"role": "user", "content": "Go on."}
+        return [
+            each for message in copy.deepcopy(history) for each in ([asked] * ("tool_calls" in message) + [message])
+        ]
+
+    assert run(lambda history: history).messages == built
+    assert len(run(lambda history: copy.deepcopy(history[:1] + history[count + 1 :])).messages) == count + 1
+    assert len(run(hint).messages) == len(built) + count

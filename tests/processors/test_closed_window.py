@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import elision
 
 LINES = ("1:the first line of the file", "2:the second line of the file")
@@ -117,3 +119,56 @@ def test_a_window_with_thousands_of_lines_takes_no_time_to_speak_of() -> None:
     shown = window("/a.py", *(f"{n}:line" for n in range(50_000)))
 
     assert "Outdated window with 50000 lines" in results(history(shown, window("/a.py", "1:x")))[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[File:" + " " * 200_000 + "x",
+        "[File: a " * 25_000,
+        "[File: a (1 " * 20_000,
+        "(1 lines total)] " * 12_000,
+        "[File: (1 lines total)]\n1:a line that is certainly long enough to be worth it",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_only_begins_like_a_header_is_none(text: str) -> None:
+    shown = [text, text]
+
+    assert results(history(*shown)) == shown
+
+
+@pytest.mark.parametrize("path", ["/my dir/a (1).py", "/a (2 lines total)] b.py", "/[File: x"])
+def test_a_path_may_hold_what_a_header_is_made_of(path: str) -> None:
+    first, second = results(history(window(path, *LINES), window(path, "9:n")))
+
+    assert first == OLD.replace("/a.py", path)
+    assert second == window(path, "9:n")
+
+
+def test_a_message_is_closed_once_and_numbered_lines_after_the_note_stay() -> None:
+    first = window("/a.py", *LINES, after="(90 more lines below)\n40:a match that a search printed after the window")
+    shown = [first, window("/a.py", "8:m"), window("/a.py", "9:n")]
+    closed = OLD + "\n40:a match that a search printed after the window"
+
+    assert results(history(*shown))[0] == closed
+    assert results(history(closed, *shown[1:]))[0] == closed
+
+
+def test_windows_too_short_for_the_note_stay_open_however_many() -> None:
+    shown = [window("/a.py", "1:x")] * 1_500
+
+    assert results(history(*shown)) == shown
+
+
+def test_all_windows_of_one_step_are_outdated_when_a_later_step_shows_the_file() -> None:
+    calls = [
+        {"id": f"b{number}", "type": "function", "function": {"name": "open", "arguments": "{}"}} for number in range(3)
+    ]
+    batch = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *({"role": "tool", "tool_call_id": call["id"], "content": window("/a.py", *LINES)} for call in calls),
+    ]
+    later = history(window("/a.py", "9:n"))
+
+    assert results([later[0], *batch, *later[1:]]) == [OLD, OLD, OLD, window("/a.py", "9:n")]

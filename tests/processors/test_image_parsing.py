@@ -75,3 +75,38 @@ def test_allowed_types_are_an_option_and_jpg_is_jpeg() -> None:
 @pytest.mark.parametrize("content", [None, [], [{"type": "image_url", "image_url": {"url": "u"}}]])
 def test_content_without_text_is_carried(content: Any) -> None:
     assert process(content) == content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![](data:" * 22_000 + "base64,",
+        "![" * 100_000 + "base64,",
+        "![](data:" * 22_000 + ";base64,",
+        "![](data:a;base64," * 11_000,
+        "![" * 100_000 + "](data:a;base64," * 10_000,
+        "![x](data:image/png;base64,",
+        "![x](data:image/png;base64,)",
+        "![x](data:;base64,AAAA)",
+        "![x](data:image/png\n;base64,AAAA)",
+        "[x](data:image/png;base64,AAAA)",
+        "![x] (data:image/png;base64,AAAA)",
+    ],
+    ids=lambda text: text[:30],
+)
+def test_what_only_begins_like_an_image_stays_text(text: str) -> None:
+    assert process(text) == text
+
+
+def test_an_image_after_what_only_begins_like_one_is_found() -> None:
+    sent = process("![](data:" * 22_000 + "base64, " + MARKDOWN)
+
+    assert sent[1:] == PARTS[1:]
+    assert sent[0]["text"].endswith("base64, see ![shot](data:")
+
+
+def test_images_in_a_row_are_all_found() -> None:
+    sent = process(MARKDOWN * 3)
+
+    assert [part["type"] for part in sent] == ["text", "image_url"] * 3 + ["text"]
+    assert sent[2]["text"] == ") endsee ![shot](data:"

@@ -89,10 +89,50 @@ def test_a_bad_pattern_fails_when_the_chain_is_loaded() -> None:
         elision.loads("history_processors: [{type: remove_regex, remove: ['(']}]")
 
 
-def test_a_pattern_that_never_ends_is_stopped_and_the_request_goes_out() -> None:
-    history = [{"role": "user", "content": "a" * 60 + "b"}]
+ENDLESS = "a" * 60 + "b"
+
+
+@pytest.mark.parametrize("dialect", [None, "sweagent"])
+def test_a_pattern_that_never_ends_is_stopped_and_the_request_goes_out(dialect: str | None) -> None:
+    history = [{"role": "user", "content": ENDLESS}]
     chain = elision.loads("history_processors: [{type: remove_regex, remove: ['(a|aa)+$']}]")
-    with pytest.warns(ElisionWarning, match="remove_regex raised TimeoutError"):
-        view = chain.process(history)
+    with pytest.warns(ElisionWarning, match=r"remove_regex: '\(a\|aa\)\+\$' was stopped .* text of 61 characters"):
+        view = chain.process(history, dialect=dialect)
 
     assert view.messages == history
+    assert view.failures == ()
+
+
+def test_the_other_texts_are_cut_when_a_pattern_never_ends_on_one() -> None:
+    parts = [{"type": "text", "text": ENDLESS}, {"type": "text", "text": "b aaa"}]
+    history = [{"role": "user", "content": parts}, *HISTORY[2:], {"role": "user", "content": "go aa"}]
+    with pytest.warns(ElisionWarning, match="text of 61 characters"):
+        sent = process(history, "remove: ['(a|aa)+$']")
+
+    assert sent[0]["content"] == [parts[0], {"type": "text", "text": "b "}]
+    assert sent[-1]["content"] == "go "
+
+
+def test_rounds_without_end_are_stopped_too() -> None:
+    history = [{"role": "user", "content": "a" * 500_000 + "b" * 500_000}, {"role": "user", "content": "x ab"}]
+    with pytest.warns(ElisionWarning, match="text of 1000000 characters"):
+        sent = process(history, "remove: [ab]")
+
+    assert sent == [history[0], {"role": "user", "content": "x "}]
+
+
+def test_a_text_that_was_left_as_it_is_is_not_tried_again_in_a_session() -> None:
+    history = [{"role": "user", "content": ENDLESS}]
+    session = elision.loads("history_processors: [{type: remove_regex, remove: ['(a|aa)+$']}]").session()
+    with pytest.warns(ElisionWarning):
+        session.process(history)
+    history += [{"role": "assistant", "content": "done"}]
+
+    assert session.process(history).messages == history
+
+
+def test_what_stands_for_an_emptied_text_is_left_alone() -> None:
+    once = process([{"role": "user", "content": "letters only"}], "remove: ['[a-z ]+']")
+
+    assert once[0]["content"] == "(removed)"
+    assert process(once, "remove: ['[a-z ]+']") == once

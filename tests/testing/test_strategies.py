@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import Phase, find, given, settings
+from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
-from wire_rules import marks_in, wire_faults
+from wire_rules import wire_faults
 
 from elision import Chain, SentView, processor_types
 from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
@@ -27,11 +27,9 @@ def sent(shape: Shape, messages: list[Any]) -> SentView:
 def test_histories_are_valid_on_the_wire_once_the_newest_step_is_answered(shape: Shape) -> None:
     @given(histories(shape))
     def holds(messages: list[Any]) -> None:
-        faults = wire_faults(shape, messages)
+        assume(not sent(shape, messages).pending)
 
-        assert [fault for fault in faults if "at the end" not in fault and "last message" not in fault] == [] or (
-            marks_in(messages) > 4
-        )
+        assert [fault for fault in wire_faults(shape, messages) if "cache breakpoints" not in fault] == []
 
     holds()
 

@@ -49,3 +49,10 @@ def test_mini_swe_agent_takes_each_model_of_the_documents(miniswe: Any, options:
     from minisweagent.models import get_model
 
     assert isinstance(get_model(config=options), miniswe.ElisionModel)
+
+
+def test_from_python_a_chain_with_cache_control_needs_nothing_beside_it(miniswe: Any) -> None:
+    options = {"model_name": "anthropic/claude-sonnet-4-5", "chain": "default"}
+
+    assert isinstance(miniswe.ElisionModel(**options), miniswe.ElisionModel)
+    assert isinstance(miniswe.ElisionModel(**options, set_cache_control=None), miniswe.ElisionModel)
