@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -77,14 +78,14 @@ def as_history_processor(chain: Chain | str | Path | Sequence[Mapping[str, Any]]
     return HostedChain(load(chain) if isinstance(chain, str | Path) else _chain_of(chain))
 
 
-class _Hosted(BaseModel):
+class _Hosted(BaseModel, ABC):
     """What a config model needs so that SWE-agent can call it; options are compared and dumped, the session is not."""
 
     _hosted: HostedChain | None = PrivateAttr(default=None)
 
+    @abstractmethod
     def build_chain(self) -> Chain:
         """Return the chain that the options describe; a ``ValueError`` says what is wrong with them."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _loads(self) -> Self:
