@@ -15,4 +15,4 @@ SWEAGENT_TYPES = frozenset(
         "image_parsing",
     }
 )
-"""The processors that SWE-agent has; names are unique, so no plugin can claim their exceptions."""
+"""The types that SWE-agent has; the exemptions are those of the classes that ship under these names."""

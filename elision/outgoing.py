@@ -84,8 +84,10 @@ def _within_limit(sent: Outgoing, decisions: Decisions, request: Request) -> tup
     marks = sent.overlay.marks
     for position, ours in excess_breakpoints(sent.history, sent.overlay, request):
         if ours:
-            by = next(edit.processor for edit in decisions.edits if edit.action == "set_cache_breakpoint")
-            refused.append(Refusal(by, "set_cache_breakpoint", position, None, "", "breakpoints", "over the limit"))
+            action = "set_cache_breakpoint"
+            by = [edit for edit in decisions.edits if edit.action == action and edit.position == position]
+            decisions.edits[:] = [edit for edit in decisions.edits if edit not in by]
+            refused.append(Refusal(by[0].processor, action, position, None, "", "breakpoints", "over the limit"))
         else:
             repairs.append(Repair("marks", position, "more cache breakpoints than the provider takes"))
         if sent.history.messages[position].marks:

@@ -183,6 +183,7 @@ def test_at_most_four_cache_breakpoints_are_sent_and_the_newest_win() -> None:
     marked = [i for i, m in enumerate(view.messages) if "cache_control" in str(m)]
 
     assert marked == [3, 5, 6, 8]
+    assert [edit.position for edit in view.edits] == marked
     assert reasons(view) == [("breakpoints", "over the limit")]
 
 
