@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,12 @@ def content(life: int, number: int) -> str:
 
 
 def write(folder: Path, life: int) -> None:
-    """Store for ever; what has been stored is acknowledged in a file of this writer."""
+    """Store for ever, each time what came before once more; acknowledge what is new in a file of this writer."""
     log = os.open(folder / f"{life}.acknowledged", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     archive = open_archive(folder / "archive", environ={})
     number = 0
     while True:
-        batch = range(number, number + 3)
+        batch = range(max(0, number - 3), number + 3)
         entries = [
             Entry(content=content(life, each), session=str(life), placeholder=f"{life}.{each}") for each in batch
         ]
@@ -42,7 +43,8 @@ def write(folder: Path, life: int) -> None:
         except ArchiveError as error:
             os.write(log, json.dumps({"error": str(error)}).encode() + b"\n")
             continue
-        lines = [json.dumps({"number": each, "ref": ref.short}) for each, ref in zip(batch, refs, strict=True)]
+        new = zip(batch[-3:], refs[-3:], strict=True)
+        lines = [json.dumps({"number": each, "ref": ref.short}) for each, ref in new]
         os.write(log, "\n".join(lines).encode() + b"\n")
         number += 3
 
@@ -94,22 +96,18 @@ def check(folder: Path) -> dict[str, Any]:
             if found.content != content(life, said["number"]) or not archive.is_ours(f"{life}.{said['number']}"):
                 lost.append(said)
     verified = archive.verify()
-    torn = [session for session, count in sessions(archive).items() if count % 3]
+    records = list(archive.records())
+    counts = Counter(record.session for record in records)
+    edits = Counter((record.session, record.sha256) for record in records)
     return {
         "acknowledged": acknowledged,
         "records": verified.records,
         "problems": list(verified.problems),
         "lost": lost,
-        "torn": torn,
+        "torn": [session for session, count in counts.items() if count % 3],
+        "repeated": [sha256 for (_, sha256), count in edits.items() if count > 1],
         "errors": errors,
     }
-
-
-def sessions(archive: Any) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for record in archive.records():
-        counts[record.session] = counts.get(record.session, 0) + 1
-    return counts
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elision.archive.archive import Archive
-from elision.archive.content import Blob, Content
+from elision.archive.content import Blob, Content, Sealed
 from elision.archive.entry import Entry, Original, Ref
 from elision.archive.export import Exported
 from elision.archive.opening import open_archive
@@ -22,6 +22,7 @@ __all__ = [
     "Pruned",
     "Record",
     "Ref",
+    "Sealed",
     "Stats",
     "Store",
     "Verification",

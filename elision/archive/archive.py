@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from elision.archive.content import Blob, Content, arguments_name, seal, text_name, unseal
+from elision.archive.content import TOO_DEEP, Blob, Content, Kind, Sealed, compressed, encode, name, text_name, unseal
+from elision.archive.draft import Draft, draft
 from elision.archive.entry import Entry, Original, Ref
 from elision.archive.export import Exported, export
+from elision.archive.memory import Recent
 from elision.archive.pruning import Pruned, prune
 from elision.archive.record import Record, storable
 from elision.archive.store import Stats, Store, Writing
@@ -21,6 +24,10 @@ from elision.errors import ArchiveError, nearest
 from elision.redaction import Policy, redact_content, strictest
 
 _REF = re.compile(r"[0-9a-f]{10,64}")
+_REMEMBERED = 65_536
+"""Edits, and texts of ours, that one archive remembers."""
+_REMEMBERED_BYTES = 16_000_000
+"""Bytes of redacted content that it remembers: redaction costs a hundred times what hashing does."""
 
 
 class Archive:
@@ -30,11 +37,24 @@ class Archive:
         self._store = store
         self._clock = clock
         self.stored: Policy = stored
+        self._seen: tuple[object, Recent[str]] = (object(), Recent(_REMEMBERED))
+        self._ours: Recent[bool] = Recent(_REMEMBERED)
+        self._redacted: Recent[tuple[Kind, bytes]] = Recent(_REMEMBERED_BYTES, cost=lambda kept: len(kept[1]))
 
     @property
     def where(self) -> str:
         """Its name in messages."""
         return self._store.where
+
+    @property
+    def keeps(self) -> bool:
+        """Whether originals can be put into it at all; if not, ``refusal`` says why."""
+        return not self._store.refusal
+
+    @property
+    def refusal(self) -> str:
+        """What ``put_all`` would raise in an archive that keeps nothing; empty in one that keeps."""
+        return self._store.refusal
 
     def __enter__(self) -> Self:
         return self
@@ -46,42 +66,98 @@ class Archive:
         """Let go of files; the next call opens them again."""
         self._store.close()
 
+    def sealed(self, content: Content) -> Sealed:
+        """Return what will be kept of ``content``, and its ref, for a placeholder to name and for an entry to hold.
+
+        Nothing is stored.
+        """
+        sealed = self._seal(content)
+        return replace(sealed, ref=self._store.free_ref(sealed.sha256))
+
     def ref(self, content: Content) -> str:
-        """Return the ref that ``content`` has, or will have once it is put: what a placeholder can name beforehand."""
-        return self._store.free_ref(self._sealed(content).sha256)
+        """Return the ref that ``content`` has, or will have once it is put."""
+        return self.sealed(content).ref
 
     def put_all(self, entries: Iterable[Entry]) -> list[Ref]:
-        """Store the originals of one request, durably and in one transaction, with a record for each.
+        """Store the originals of one request, durably and in one transaction, with a record for each edit.
 
+        An edit that is recorded already, and whose original is still there, is not written again.
         Raises :class:`elision.ArchiveError` when anything fails; then nothing of it is stored.
         """
-        sealed = [(entry, self._sealed(entry.content)) for entry in entries]
-        if not sealed:
+        drafts = [self._draft(entry) for entry in entries]
+        if not drafts:
             return []
-        now = self._now()
-        with self._store.transaction() as writing:
-            return [self._put(writing, entry, blob, now) for entry, blob in sealed]
-
-    def _put(self, writing: Writing, entry: Entry, blob: Blob, now: str) -> Ref:
-        ref = writing.add(blob)
-        if entry.ref not in ("", ref):
-            raise ArchiveError(f"{self.where}: the ref {entry.ref} means another original by now; ask for it again")
-        writing.note(_record(entry, blob, ref, now, self.stored))
-        if entry.placeholder:
-            writing.remember(text_name(entry.placeholder))
-        return Ref(ref, blob.sha256)
+        seen = self._seen_by_now()
+        found = [self._checked(each, seen.get(each.edit) or self._store.recorded(each.record)) for each in drafts]
+        left = [each for each, ref in zip(drafts, found, strict=True) if not ref]
+        refs = {each.edit: ref for each, ref in zip(drafts, found, strict=True)}
+        refs |= self._write(left, {each.text for each in drafts if each.text}, seen)
+        for edit, ref in refs.items():
+            seen.put(edit, ref)
+        return [Ref(refs[each.edit], each.sealed.sha256) for each in drafts]
 
     def remember(self, texts: Iterable[str]) -> None:
         """Remember texts of ours that stand for nothing that was removed: reminders, notes."""
-        names = [text_name(text) for text in texts]
+        names = {text_name(text) for text in texts}
         if names:
+            self._write([], names, self._seen_by_now())
+
+    def _write(self, drafts: list[Draft], texts: Collection[bytes], seen: Recent[str]) -> dict[bytes, str]:
+        """Write edits, and texts that are not known, in one transaction; in none if nothing is left to write."""
+        unknown = [text for text in texts if not seen.get(text) and not self._store.knows_text(text)]
+        refs: dict[bytes, str] = {}
+        if drafts or unknown:
+            now = self._now()
             with self._store.transaction() as writing:
-                for name in names:
-                    writing.remember(name)
+                refs = {each.edit: self._put(writing, each, now) for each in drafts}
+                for text in unknown:
+                    writing.remember(text)
+        for text in texts:
+            seen.put(text, "ours")
+            self._ours.put(text, True)
+        return refs
+
+    def _put(self, writing: Writing, each: Draft, now: str) -> str:
+        new: list[Blob] = []
+
+        def blob() -> Blob:
+            new.append(compressed(each.sealed))
+            return new[0]
+
+        ref = self._checked(each, writing.add(each.sealed.sha256, blob))
+        # Where the bytes were there, another thread or process may have recorded the edit since it was looked for.
+        if new or not self._store.recorded(each.record):
+            writing.note(replace(each.record, time=now, ref=ref))
+        return ref
+
+    def _draft(self, entry: Entry) -> Draft:
+        sealed = entry.content if isinstance(entry.content, Sealed) else self._seal(entry.content)
+        if sealed.stored != self.stored:
+            raise ArchiveError(
+                f"{self.where}: the content of {sealed.sha256[:12]} was sealed with the stored policy "
+                f"{sealed.stored!r}, and this archive has {self.stored!r}; seal it with this archive"
+            )
+        return draft(entry, sealed)
+
+    def _checked(self, each: Draft, ref: str) -> str:
+        if ref and each.promised not in ("", ref):
+            raise ArchiveError(f"{self.where}: the ref {each.promised} means another original by now; ask for it again")
+        return ref
+
+    def _seen_by_now(self) -> Recent[str]:
+        """Return what is known to be in the store; nothing is any more once something has been deleted there."""
+        era = self._store.era()
+        if self._seen[0] != era:
+            self._seen = (era, Recent(_REMEMBERED))
+        return self._seen[1]
 
     def is_ours(self, text: str) -> bool:
         """Whether Elision wrote exactly this text: it is known by its hash, never by its looks."""
-        return self._store.knows_text(text_name(text))
+        name = text_name(text)
+        known = self._ours.get(name) or self._store.knows_text(name)
+        if known:
+            self._ours.put(name, True)
+        return known
 
     def get(self, ref: Ref | str) -> Original:
         """Return the original that a ref, or the beginning of a sha256, stands for; its hash is checked."""
@@ -145,40 +221,29 @@ class Archive:
         reason = f"older than {older_than_days:g} days"
         return prune(self._store, before, [storable(each) for each in keep_sessions], now=_time(now), reason=reason)
 
-    def _sealed(self, content: Content) -> Blob:
-        return seal(redact_content(content, self.stored))
+    def _seal(self, content: Content) -> Sealed:
+        """Return sealed content whose ref nobody has asked for."""
+        kind, data = self._kept(content)
+        chars = len(content) if isinstance(content, str) else len(data)
+        return Sealed("", name(kind, data), kind, data, chars, self.stored)
+
+    def _kept(self, content: Content) -> tuple[Kind, bytes]:
+        """Encode what the stored policy leaves of content; what was redacted lately is not redacted again."""
+        kind, data = encode(content)
+        if self.stored == "none":
+            return kind, data
+        given = bytes.fromhex(name(kind, data))
+        kept = self._redacted.get(given)
+        if kept is None:
+            try:
+                kept = encode(redact_content(content, self.stored))
+            except RecursionError:
+                raise ArchiveError(TOO_DEEP) from None
+            self._redacted.put(given, kept)
+        return kept
 
     def _now(self) -> str:
         return _time(self._clock())
-
-
-def _record(entry: Entry, blob: Blob, ref: str, now: str, stored: Policy) -> Record:
-    before = entry.chars_before
-    after = entry.chars_after
-    return Record(
-        time=now,
-        session=storable(entry.session),
-        processor=storable(entry.processor),
-        operation=storable(entry.operation),
-        call_id=storable(entry.call_id),
-        tool=storable(entry.tool),
-        arguments_sha256=arguments_name(entry.arguments),
-        classes=tuple(storable(each) for each in entry.classes),
-        chars_before=before if before is not None else _chars(entry.content, blob),
-        chars_after=after if after is not None else len(entry.placeholder),
-        size=blob.size,
-        sha256=blob.sha256,
-        ref=ref,
-        status=storable(entry.status),
-        view_policy=entry.view_policy,
-        stored_policy=stored,
-        cache_segment=storable(entry.cache_segment),
-        reason=storable(entry.reason),
-    )
-
-
-def _chars(content: Content, blob: Blob) -> int:
-    return len(content) if isinstance(content, str) else blob.size
 
 
 def _shown(ref: str) -> str:

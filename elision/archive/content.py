@@ -6,12 +6,13 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import zstandard
 
-from elision.errors import ArchiveError
+from elision.errors import ArchiveError, ContentError
+from elision.redaction import Policy
 
 Content: TypeAlias = str | Sequence[Any] | Mapping[str, Any]
 """A text, or JSON-able parts.  Tuples come back as lists."""
@@ -19,6 +20,7 @@ Content: TypeAlias = str | Sequence[Any] | Mapping[str, Any]
 Kind = Literal["text", "parts"]
 
 ENCODING = "zstd"
+TOO_DEEP = "archive: content is nested too deeply to be stored; flatten it"
 _LEVEL = 3
 _PARTS_MARK = b"\xff"
 """A byte that no text has in UTF-8: parts and a text of the same bytes have two names."""
@@ -37,6 +39,20 @@ class Blob:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """Content as an archive would keep it: redacted by its stored policy, encoded and named, but not compressed yet."""
+
+    ref: str
+    """The ref that it has, or will have once it is put: what a placeholder can name beforehand."""
+    sha256: str
+    kind: Kind
+    data: bytes = field(repr=False)
+    chars: int
+    """Characters of the text that was given; bytes of parts."""
+    stored: Policy
+
+
 def encode(content: Content) -> tuple[Kind, bytes]:
     """Encode content as bytes; lone surrogates, which a text of a host can hold, are kept."""
     if isinstance(content, str):
@@ -46,9 +62,9 @@ def encode(content: Content) -> tuple[Kind, bytes]:
         _require_names(given)
         text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise ArchiveError("archive: content is nested too deeply to be stored; flatten it") from None
+        raise ContentError(TOO_DEEP) from None
     except (TypeError, ValueError) as error:
-        raise ArchiveError(f"archive: content cannot be stored as JSON ({error}); give text or plain parts") from error
+        raise ContentError(f"archive: content cannot be stored as JSON ({error}); give text or plain parts") from error
     return "parts", text.encode("utf-8", "surrogatepass")
 
 
@@ -59,10 +75,9 @@ def name(kind: Kind, data: bytes) -> str:
     return digest.hexdigest()
 
 
-def seal(content: Content) -> Blob:
-    """Encode, name and compress content."""
-    kind, data = encode(content)
-    return Blob(name(kind, data), kind, ENCODING, len(data), _compressor().compress(data))
+def compressed(sealed: Sealed) -> Blob:
+    """Return what a store keeps of sealed content."""
+    return Blob(sealed.sha256, sealed.kind, ENCODING, len(sealed.data), _compressor().compress(sealed.data))
 
 
 def unseal(blob: Blob) -> Content:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from elision.archive.content import Content
+from elision.archive.content import Content, Sealed
 from elision.archive.record import Record
 from elision.redaction import Policy
 
@@ -15,10 +15,11 @@ from elision.redaction import Policy
 class Entry:
     """One edit that is about to remove content, and everything that its audit record says."""
 
-    content: Content
-    """The original: a text, or JSON-able parts."""
+    content: Content | Sealed
+    """The original: a text, or JSON-able parts; or what ``Archive.sealed`` made of it."""
     ref: str = ""
-    """The ref that ``placeholder`` names already (see ``Archive.ref``); if it is taken by now, nothing is stored."""
+    """The ref that ``placeholder`` names already, that of sealed content if not given; if it is taken by now, nothing
+    is stored."""
     placeholder: str = ""
     """Text of ours that will stand in its place; from then on it is known by its hash."""
     chars_before: int | None = None

@@ -13,6 +13,8 @@ from elision.errors import ArchiveError
 class NoStore(SqliteStore):
     """An empty store that refuses whatever is put into it."""
 
+    refusal = "archive: none: nothing is kept, so nothing may be removed; name a folder (archive: .elision)"
+
     def __init__(self) -> None:
         super().__init__(None)
         self.where = "none"
@@ -20,7 +22,5 @@ class NoStore(SqliteStore):
     @contextmanager
     def transaction(self) -> Iterator[SqliteWriting]:
         """Refuse."""
-        raise ArchiveError(
-            "archive: none: nothing is kept, so nothing may be removed; name a folder (archive: .elision)"
-        )
+        raise ArchiveError(self.refusal)
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from elision.archive.archive import Archive
@@ -40,19 +41,32 @@ def recall_tool_schema(style: str = "openai") -> dict[str, Any]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a call; ``failed`` if it only says what is wrong."""
+
+    text: str
+    failed: bool = False
+
+
 def handle_recall(arguments: Mapping[str, Any] | str, archive: Archive | str | None = None) -> str:
     """Answer a model's call of the tool; what is wrong with it is said in the answer, and nothing is raised."""
+    return answer(arguments, archive).text
+
+
+def answer(arguments: Mapping[str, Any] | str, archive: Archive | str | None = None) -> Answer:
+    """Answer a call as :func:`handle_recall` does, and say whether it failed."""
     try:
         given = _checked(arguments)
         found = recall(archive=archive, **given)
     except ElisionError as error:
-        return f"recall: {error}"
+        return Answer(f"recall: {error}", failed=True)
     except Exception as error:  # noqa: BLE001 (a tool of an agent must answer)
-        return f"recall: it failed ({type(error).__name__}: {error})"
+        return Answer(f"recall: it failed ({type(error).__name__}: {error})", failed=True)
     more = f"; for more: page={found.page + 1}" if found.page < found.pages else ""
     if not found.lines and found.total_lines:
-        return f"recall: no line of {found.ref} matches; it has {found.total_lines:,} lines"
-    return f"{found.text}\n[recall {found.ref}: {found.note}{more}]" if found.note else found.text
+        return Answer(f"recall: no line of {found.ref} matches; it has {found.total_lines:,} lines")
+    return Answer(f"{found.text}\n[recall {found.ref}: {found.note}{more}]" if found.note else found.text)
 
 
 def _checked(arguments: Mapping[str, Any] | str) -> dict[str, Any]:

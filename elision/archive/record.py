@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 PRUNE = "prune"
@@ -54,6 +55,31 @@ class Record:
 
 
 FIELDS = tuple(field.name for field in fields(Record))
+
+EDIT = (
+    "sha256",
+    "session",
+    "call_id",
+    "processor",
+    "operation",
+    "tool",
+    "arguments_sha256",
+    "classes",
+    "chars_before",
+    "chars_after",
+    "view_policy",
+    "stored_policy",
+    "reason",
+)
+"""Two records that agree in these are about the same edit."""
+
+edit: Callable[[Record], tuple[Any, ...]] = attrgetter(*EDIT)
+"""Return those fields of a record."""
+
+
+def edit_name(record: Record) -> bytes:
+    """Return the digest that names the edit which a record is about."""
+    return hashlib.sha256(repr(edit(record)).encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,9 @@ TABLES = (
     "CREATE TABLE refs (ref TEXT PRIMARY KEY, sha256 BLOB NOT NULL UNIQUE) WITHOUT ROWID",
     f"""CREATE TABLE records (number INTEGER PRIMARY KEY, {", ".join(map(_column, FIELDS))},
     UNIQUE (writer, sequence))""",
-    "CREATE INDEX records_by_content ON records (sha256, view_policy)",
+    "CREATE INDEX records_by_content ON records (sha256, session, call_id, view_policy)",
     "CREATE INDEX records_by_session ON records (session)",
+    "CREATE INDEX records_of_prune ON records (number) WHERE operation = 'prune'",
     "CREATE TABLE tombstones (blob INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, record BLOB NOT NULL UNIQUE)",
     "CREATE TABLE texts (sha256 BLOB PRIMARY KEY) WITHOUT ROWID",
 )

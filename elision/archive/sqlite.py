@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,15 @@ from elision.archive import schema
 from elision.archive.content import Blob
 from elision.archive.forking import close_before_forks
 from elision.archive.record import Head, Record, new_writer
-from elision.archive.sqlite_file import NAME, connect, identity, in_memory, trouble
-from elision.archive.sqlite_rows import COLUMNS, blob_of, record_of
+from elision.archive.sqlite_file import NAME, code, connect, identity, in_memory, locked, trouble, wait_for_locks
+from elision.archive.sqlite_rows import COLUMNS, SAME_EDIT, blob_of, edit_of, record_of
 from elision.archive.sqlite_writing import SqliteWriting, free_ref
 from elision.archive.store import Stats
 
 PATIENCE = 2.0
 """Seconds that a call waits for a lock of another process before it fails."""
 
+_AGAIN = 0.005
 _PAGE = 500
 _inherited: list[sqlite3.Connection] = []
 """Connections that came through a fork that Python did not see: closing one here could harm the file."""
@@ -36,10 +38,13 @@ class _Open:
     pid: int
     file: tuple[int, int] | None
     head: Head | None = None
+    token: object = field(default_factory=object)
 
 
 class SqliteStore:
     """A store in the folder ``folder``; in memory if there is none.  Nothing is opened before it is needed."""
+
+    refusal = ""
 
     def __init__(self, folder: Path | None, *, patience: float = PATIENCE) -> None:
         self.path = folder.absolute() / NAME if folder else None
@@ -70,7 +75,7 @@ class SqliteStore:
         else:
             _inherited.append(found.connection)
 
-    def _opened(self, *, create: bool) -> _Open | None:
+    def _opened(self, patience: float, *, create: bool) -> _Open | None:
         """Return the connection; it is a new one if the process or the file is no longer the one that it was."""
         file = identity(self.path) if self.path else None
         if self.path and self._now_open and (self._now_open.pid != os.getpid() or self._now_open.file != file):
@@ -79,18 +84,33 @@ class SqliteStore:
             if self.path is None:
                 self._now_open = _Open(in_memory(), os.getpid(), None)
             elif create or file is not None:
-                connection = connect(self.path, self._patience)
+                connection = connect(self.path, patience)
+                wait_for_locks(connection, self._patience)
                 self._now_open = _Open(connection, os.getpid(), identity(self.path))
         return self._now_open
 
     @contextmanager
     def _using(self, *, create: bool = False) -> Iterator[_Open | None]:
-        with self.lock:
+        with self._held() as patience:
             try:
-                yield self._opened(create=create)
+                yield self._opened(patience, create=create)
             except (sqlite3.Error, OSError) as error:
                 self.close()
                 raise trouble(self.where, error) from error
+
+    @contextmanager
+    def _held(self) -> Iterator[float]:
+        """Hold the lock among the threads; say how long the call may still wait for other processes."""
+        patience = self._patience
+        if not self.lock.acquire(blocking=False):
+            start = time.monotonic()
+            if not self.lock.acquire(timeout=patience):
+                raise locked(self.where)
+            patience = max(patience - (time.monotonic() - start), 0.001)
+        try:
+            yield patience
+        finally:
+            self.lock.release()
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         with self._using() as opened:
@@ -99,10 +119,8 @@ class SqliteStore:
     @contextmanager
     def transaction(self) -> Iterator[SqliteWriting]:
         """Begin a transaction, which is durable when its block has ended."""
-        with self._using(create=True) as opened:
-            assert opened is not None  # noqa: S101 (it was created)
+        with self._begun() as opened:
             connection = opened.connection
-            connection.execute("BEGIN IMMEDIATE")
             try:
                 writing = SqliteWriting(connection, opened.head or new_writer(_newest_hash(connection)))
                 yield writing
@@ -113,6 +131,32 @@ class SqliteStore:
                 raise
             if writing.head.sequence:
                 opened.head = writing.head
+
+    @contextmanager
+    def _begun(self) -> Iterator[_Open]:
+        """Begin, and try again while another process writes; between the tries other threads have their turn."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            with self._using(create=True) as opened:
+                assert opened is not None  # noqa: S101 (it was created)
+                if self._begin(opened.connection):
+                    yield opened
+                    return
+            if time.monotonic() > deadline:
+                raise locked(self.where)
+            time.sleep(_AGAIN)
+
+    def _begin(self, connection: sqlite3.Connection) -> bool:
+        wait_for_locks(connection, 0)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if code(error) != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        finally:
+            wait_for_locks(connection, self._patience)
+        return True
 
     def free_ref(self, sha256: str) -> str:
         """Return the ref that content of this hash has, or would be given now."""
@@ -162,6 +206,24 @@ class SqliteStore:
         while rows := self._rows(query, (last, *given.values())):
             yield from (record_of(row) for _, *row in rows)
             last = rows[-1][0]
+
+    def recorded(self, record: Record) -> str:
+        """Return the ref of an original whose bytes are there, with a record that agrees with ``record`` in ``EDIT``.
+
+        It is empty where either is missing.  Asked inside a transaction, what that has written counts.
+        """
+        stored = "EXISTS (SELECT 1 FROM blobs WHERE blobs.sha256 = records.sha256)"
+        rows = self._rows(f"SELECT ref FROM records WHERE {SAME_EDIT} AND {stored} LIMIT 1", tuple(edit_of(record)))  # noqa: S608
+        return str(rows[0][0]) if rows else ""
+
+    def era(self) -> object:
+        """Return what is equal as long as nothing that was seen here has been deleted, by whatever process."""
+        with self._using() as opened:
+            if opened is None:
+                return object()
+            # A file that was closed and deleted can come back with the same number: only an open one is the same.
+            query = "SELECT max(number) FROM records WHERE operation = 'prune'"
+            return opened.token, opened.connection.execute(query).fetchone()[0]
 
     def newest_record(self, sha256: str) -> Record | None:
         """Return the newest record about an original."""

@@ -21,30 +21,35 @@ _opening = threading.Lock()
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
     """Open the database, which is made if it is missing; its folder is closed to others and ignored by git."""
-    with _opening:
+    deadline = time.monotonic() + patience
+    if not _opening.acquire(timeout=patience):
+        raise locked(str(path))
+    try:
         _prepare_folder(path.parent)
         if not path.exists():
             _create(path)
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
-            _set_up(connection, str(path), patience)
+            _set_up(connection, str(path), deadline)
         except BaseException:
             connection.close()
             raise
+    finally:
+        _opening.release()
     return connection
 
 
 def in_memory() -> sqlite3.Connection:
     """Return an empty archive that lives as long as the connection."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _set_up(connection, "memory:", 0)
+    _set_up(connection, "memory:", time.monotonic())
     return connection
 
 
 def identity(path: Path) -> tuple[int, int] | None:
     """Return what tells the file from another one of its name; ``None`` where there is none."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # half the cost of path.stat(), and asked before every call
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
@@ -53,8 +58,10 @@ def identity(path: Path) -> tuple[int, int] | None:
 def _prepare_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if set(os.listdir(folder)) <= _OURS:
-        with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
-            file.write("*\n")
+        ignored = folder / ".gitignore"
+        # A full disk, or a kill, can have left an empty one.
+        if not ignored.exists() or not ignored.stat().st_size:
+            ignored.write_bytes(b"*\n")
 
 
 def _create(path: Path) -> None:
@@ -71,7 +78,7 @@ def _create(path: Path) -> None:
                 os.close(descriptor)
 
 
-def _set_up(connection: sqlite3.Connection, where: str, patience: float) -> None:
+def _set_up(connection: sqlite3.Connection, where: str, deadline: float) -> None:
     # Texts in a damaged file need not be UTF-8; `verify` must be able to read past them.
     connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -80,7 +87,7 @@ def _set_up(connection: sqlite3.Connection, where: str, patience: float) -> None
     if version == 0:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     if connection.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
-        _become_wal(connection, patience)
+        _become_wal(connection, deadline)
     connection.execute("PRAGMA synchronous = FULL")
     if version == 0:
         _create_tables(connection)
@@ -95,9 +102,13 @@ def _set_up(connection: sqlite3.Connection, where: str, patience: float) -> None
         )
 
 
-def _become_wal(connection: sqlite3.Connection, patience: float) -> None:
+def wait_for_locks(connection: sqlite3.Connection, seconds: float) -> None:
+    """Say how long each statement waits for a lock of another process."""
+    connection.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+
+
+def _become_wal(connection: sqlite3.Connection, deadline: float) -> None:
     """Switch to a write-ahead log; SQLite does not wait by itself for the lock that this takes."""
-    deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -133,16 +144,22 @@ def code(error: sqlite3.Error) -> int:
     return found & 0xFF
 
 
+_LOCKED = "another process has kept it locked for too long; find out which, or name another folder"
 _MEANINGS = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space",
-    sqlite3.SQLITE_BUSY: "another process has kept it locked for too long; find out which, or name another folder",
-    sqlite3.SQLITE_LOCKED: "another process has kept it locked for too long; find out which, or name another folder",
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_READONLY: "it cannot be written; mend its permissions, or name a folder that can be written",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; mend its permissions, or name a folder that can be written",
     sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a copy, or move it away to begin a new one",
     sqlite3.SQLITE_NOTADB: "it is no database; move it away, or name another folder",
     sqlite3.SQLITE_IOERR: "reading or writing it failed; check the disk and its free space",
 }
+
+
+def locked(where: str) -> ArchiveError:
+    """Return what a lock means that was not let go in time."""
+    return ArchiveError(f"{where}: {_LOCKED}")
 
 
 def trouble(where: str, error: sqlite3.Error | OSError) -> ArchiveError:

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from elision.archive.content import Blob
-from elision.archive.record import FIELDS, Record
+from elision.archive.record import EDIT, FIELDS, Record, edit
 from elision.archive.schema import DIGESTS
 
 COLUMNS = ", ".join(FIELDS)
 INSERT = f"INSERT INTO records ({COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608 (our own names)
+
+
+SAME_EDIT = " AND ".join(f"{name} = ?" for name in EDIT).replace("operation", "+operation")
+"""The condition that a record is about the edit of ``edit_of``.
+
+Without the ``+``, SQLite plans each time anew: a value could be the one that a partial index is for.
+"""
 
 
 def row_of(record: Record) -> list[Any]:
@@ -19,6 +26,15 @@ def row_of(record: Record) -> list[Any]:
     for index in _DIGEST_AT:
         values[index] = bytes.fromhex(values[index])
     values[_CLASSES_AT] = " ".join(record.classes)
+    return values
+
+
+def edit_of(record: Record) -> list[Any]:
+    """Return the values that ``SAME_EDIT`` compares."""
+    values = list(edit(record))
+    for index in _EDIT_DIGEST_AT:
+        values[index] = bytes.fromhex(values[index])
+    values[_EDIT_CLASSES_AT] = " ".join(record.classes)
     return values
 
 
@@ -43,3 +59,5 @@ def _hex(value: Any) -> str:
 
 _DIGEST_AT = [index for index, name in enumerate(FIELDS) if name in DIGESTS]
 _CLASSES_AT = FIELDS.index("classes")
+_EDIT_DIGEST_AT = [index for index, name in enumerate(EDIT) if name in DIGESTS]
+_EDIT_CLASSES_AT = EDIT.index("classes")

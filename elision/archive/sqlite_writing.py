@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from elision.archive.content import Blob
 from elision.archive.record import Head, Record, linked
@@ -34,17 +34,18 @@ class SqliteWriting:
         self._connection = connection
         self.head = head
 
-    def add(self, blob: Blob) -> str:
-        """Keep a blob, unless its bytes are there already; return its ref, which is then fixed for good."""
-        sha256 = bytes.fromhex(blob.sha256)
-        if not self._has("SELECT 1 FROM blobs WHERE sha256 = ?", sha256):
+    def add(self, sha256: str, blob: Callable[[], Blob]) -> str:
+        """Keep the blob of this hash, made only if its bytes are not there yet; return its ref, fixed for good."""
+        name = bytes.fromhex(sha256)
+        if not self._has("SELECT 1 FROM blobs WHERE sha256 = ?", name):
+            made = blob()
             self._connection.execute(
                 "INSERT INTO blobs (sha256, kind, encoding, size, data) VALUES (?, ?, ?, ?, ?)",
-                (sha256, blob.kind, blob.encoding, blob.size, blob.data),
+                (name, made.kind, made.encoding, made.size, made.data),
             )
-        ref = free_ref(self._connection, blob.sha256)
-        if not self._has("SELECT 1 FROM refs WHERE sha256 = ?", sha256):
-            self._connection.execute("INSERT INTO refs (ref, sha256) VALUES (?, ?)", (ref, sha256))
+        ref = free_ref(self._connection, sha256)
+        if not self._has("SELECT 1 FROM refs WHERE sha256 = ?", name):
+            self._connection.execute("INSERT INTO refs (ref, sha256) VALUES (?, ?)", (ref, name))
         return ref
 
     def note(self, record: Record) -> Record:

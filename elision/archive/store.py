@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
@@ -46,8 +46,8 @@ class Expired(NamedTuple):
 class Writing(Protocol):
     """One transaction: all of it becomes durable, or none of it."""
 
-    def add(self, blob: Blob) -> str:
-        """Keep a blob, unless its bytes are there already; return its ref, which is then fixed for good."""
+    def add(self, sha256: str, blob: Callable[[], Blob]) -> str:
+        """Keep the blob of this hash, made only if its bytes are not there yet; return its ref, fixed for good."""
 
     def note(self, record: Record) -> Record:
         """Link a record to this writer's chain and append it."""
@@ -70,6 +70,9 @@ class Store(Protocol):
 
     where: str
     """Its name in messages."""
+
+    refusal: str
+    """Why nothing can be put into it; empty for a store that keeps what it is given."""
 
     def transaction(self) -> AbstractContextManager[Writing]:
         """Begin a transaction, which is durable when its block has ended."""
@@ -96,6 +99,15 @@ class Store(Protocol):
         self, *, session: str | None = None, sha256: str | None = None, sequence: int | None = None
     ) -> Iterator[Record]:
         """Yield records, in the order in which they were written."""
+
+    def recorded(self, record: Record) -> str:
+        """Return the ref of an original whose bytes are there, with a record that agrees with ``record`` in ``EDIT``.
+
+        It is empty where either is missing.  Asked inside a transaction, what that has written counts.
+        """
+
+    def era(self) -> object:
+        """Return what is equal as long as nothing that was seen here has been deleted, by whatever process."""
 
     def newest_record(self, sha256: str) -> Record | None:
         """Return the newest record about an original."""

@@ -11,6 +11,12 @@ from elision.archive import Archive, open_archive
 from elision.archive.schema import TRIGGERS
 
 
+@pytest.fixture(autouse=True)
+def _archive_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests name their archives themselves."""
+    monkeypatch.delenv("ELISION_ARCHIVE", raising=False)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "run" / ".elision"

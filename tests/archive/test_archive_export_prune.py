@@ -92,7 +92,7 @@ def test_prune_deletes_what_is_old_and_leaves_a_record(folder: Path) -> None:
 
 def test_what_a_newer_record_or_a_kept_session_names_is_not_old(folder: Path) -> None:
     aged(folder, 1, Entry(content="again"), Entry(content="kept", session="run-1"), Entry(content="gone"))
-    aged(folder, 49, Entry(content="again"))
+    aged(folder, 49, Entry(content="again", call_id="call_2"))
     with at(folder, 50) as archive:
         archive.prune(older_than_days=30, keep_sessions=["run-1"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ FACTS = Entry(
     cache_segment="live_window",
     reason="older than 3 steps",
 )
+SECOND, THIRD = (replace(FACTS, call_id=call_id) for call_id in ("call_2", "call_3"))
 
 
 def test_a_record_says_who_removed_what_and_why(archive: Archive) -> None:
@@ -51,8 +53,8 @@ def test_a_record_says_who_removed_what_and_why(archive: Archive) -> None:
 def test_arguments_are_kept_as_a_hash_that_the_order_of_keys_does_not_change(archive: Archive) -> None:
     archive.put_all(
         [
-            Entry(content="x", arguments={"a": 1, "b": 2}),
-            Entry(content="x", arguments={"b": 2, "a": 1}),
+            Entry(content="x", arguments={"a": 1, "b": 2}, call_id="a"),
+            Entry(content="x", arguments={"b": 2, "a": 1}, call_id="b"),
             Entry(content="x", arguments='{"a": 1'),
             Entry(content="x"),
         ]
@@ -63,8 +65,8 @@ def test_arguments_are_kept_as_a_hash_that_the_order_of_keys_does_not_change(arc
 
 
 def test_records_are_linked_and_hash_to_what_they_say(archive: Archive) -> None:
-    archive.put_all([FACTS, FACTS])
-    archive.put_all([FACTS])
+    archive.put_all([FACTS, SECOND])
+    archive.put_all([THIRD])
     records = list(archive.records())
 
     assert [record.sequence for record in records] == [1, 2, 3]
@@ -75,7 +77,7 @@ def test_records_are_linked_and_hash_to_what_they_say(archive: Archive) -> None:
 def test_a_new_writer_begins_at_the_newest_record_there_is(archive: Archive, folder: Path) -> None:
     archive.put_all([FACTS])
     with open_archive(folder, environ={}) as second:
-        second.put_all([FACTS])
+        second.put_all([SECOND])
     records = list(archive.records())
 
     assert [record.sequence for record in records] == [1, 1]
@@ -147,7 +149,7 @@ def test_the_database_refuses_to_change_what_is_written(archive: Archive, folder
 def test_verify_finds_what_was_changed_behind_its_back(
     archive: Archive, folder: Path, tamper: Callable[..., None], statement: str, said: str
 ) -> None:
-    archive.put_all([FACTS, FACTS, FACTS])
+    archive.put_all([FACTS, SECOND, THIRD])
     with open_archive(folder, environ={}) as other:
         other.put_all([Entry(content="Another output.", reason="last")])
     archive.close()
