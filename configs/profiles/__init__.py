@@ -1,0 +1,1 @@
+"""Profiles that ship: what a model or provider demands and charges."""
