@@ -92,18 +92,25 @@ def _system(system: Any, source: Dialect) -> Iterator[Message]:
 
 
 def _in_groups(history: History, ids: Mapping[Address, str], target: Dialect) -> Iterator[Message]:
-    """Yield the messages to build; the results of one step as one message where the target's wire wants that."""
+    """Yield the messages to build: what the assistant said in one step as one message, and its results as one where
+    the target's wire wants that.
+    """
     for segment in history.segments:
-        messages = [
-            _with_ids(history.messages[position], position, ids) for position in range(segment.start, segment.stop)
-        ]
-        if segment.step is None or not target.wire.results_in_one_message or len(messages) < 3:
-            yield from messages
-            continue
-        yield messages[0]
-        parts = [part for message in messages[1:] for part in message.parts]
-        parts.sort(key=lambda part: not isinstance(part, ToolResult))
-        yield replace(messages[-1], role="tool", kind="observation", parts=tuple(parts))
+        messages = [_with_ids(history, position, ids, target) for position in range(segment.start, segment.stop)]
+        step = history.steps[segment.step] if segment.step is not None else None
+        acted = step.acted - step.start if step else 0
+        said, answers = messages[:acted], messages[acted:]
+        if said:
+            yield replace(said[0], parts=_parts(said), marks=sum(message.marks for message in said))
+        if step and target.wire.results_in_one_message and len(answers) > 1:
+            parts = sorted(_parts(answers), key=lambda part: not isinstance(part, ToolResult))
+            yield replace(answers[-1], role="tool", kind="observation", parts=tuple(parts))
+        else:
+            yield from answers
+
+
+def _parts(messages: Iterable[Message]) -> tuple[Part, ...]:
+    return tuple(part for message in messages for part in message.parts)
 
 
 def _ids(history: History) -> Iterator[tuple[Address, str]]:
@@ -111,27 +118,28 @@ def _ids(history: History) -> Iterator[tuple[Address, str]]:
     seen: set[str] = set()
     used = {part.id for message in history.messages for part in message.parts if isinstance(part, ToolCall)}
     for step in history.steps:
-        for number, ((part, call), result) in enumerate(zip(step.calls, step.results, strict=True)):
+        for number, ((address, call), result) in enumerate(zip(step.calls, step.results, strict=True)):
             fits = _ACCEPTED_ID.fullmatch(call.id) and call.id not in seen
             chosen = call.id if fits else f"call_{step.index}_{number}"
             while not fits and (chosen in used or chosen in seen):
                 chosen += "_"
             seen.add(chosen)
-            yield Address(step.start, part), chosen
+            yield address, chosen
             if result is not None:
                 yield result, chosen
 
 
-def _with_ids(message: Message, position: int, ids: Mapping[Address, str]) -> Message:
-    """Return the message without the source's own objects, which the target must not pass on, and with other ids."""
+def _with_ids(history: History, position: int, ids: Mapping[Address, str], target: Dialect) -> Message:
+    """Return a message without the source's own objects, which the target must not pass on, and with other ids."""
+    message = history.messages[position]
     parts: list[Part] = []
     for index, part in enumerate(message.parts):
-        bare = _bare(part)
-        chosen = ids.get(Address(position, index))
+        address, bare = Address(position, index), _bare(part)
+        chosen = ids.get(address)
         if chosen is not None and isinstance(bare, ToolCall):
             bare = replace(bare, id=chosen)
-        elif chosen is not None and isinstance(bare, ToolResult):
-            bare = replace(bare, call_id=chosen)
+        elif chosen is not None and isinstance(bare, ToolResult) and (call := history.paired[address].call):
+            bare = target.answer(replace(call, id=chosen, raw=None), replace(bare, call_id=chosen))
         parts.append(bare)
     return replace(message, parts=tuple(parts), raw=None)
 

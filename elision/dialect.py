@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from elision.errors import InputError, nearest
-from elision.history import Content, History, Message, Wire
+from elision.history import Content, History, Message, ToolCall, ToolResult, Wire
 from elision.misfit import misnamed, unread
 
 
@@ -59,6 +59,13 @@ class Dialect(ABC):
     @abstractmethod
     def build(self, message: Message) -> list[Any]:
         """Make host messages from parts; a part that carries a ``raw`` of this dialect is passed on as it is."""
+
+    def answer(self, call: ToolCall, result: ToolResult) -> ToolResult:  # noqa: ARG002 (most wires need its id only)
+        """Return a result that was made up or comes from another dialect as the answer to ``call``.
+
+        Some wires write into a result what was called: there it gets a ``raw``.
+        """
+        return result
 
 
 def detect(dialects: Iterable[Dialect], messages: Sequence[Any], document: Any = None) -> Dialect:

@@ -14,7 +14,9 @@ from elision.misfit import not_a_message
 MAX_BYTES = 100_000_000
 """Largest history file that is read whole."""
 
-_KEYS = ("history", "messages", "traj")
+_KEYS = ("history", "messages", "traj", "contents", "input")
+_ITEM_TYPES = frozenset({"reasoning", "compaction", "compaction_summary", "context_compaction", "item_reference"})
+_SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,12 @@ def _nothing(document: Document) -> str:
     if told:
         return f"no list of messages found: {told if under is None else f'{under}: {told}'}"
     meant = next(
-        (f" (it has the key {key!r}; did you mean {closest(key, _KEYS)!r}?)" for key in keys if closest(key, _KEYS)), ""
+        (
+            f" (it has the key {key!r}; did you mean {closest(key, _KEYS)!r}?)"
+            for key in keys
+            if key not in _KEYS and closest(key, _KEYS)
+        ),
+        "",
     )
     return (
         f"no list of messages found, so no dialect fits yet{meant}; "
@@ -107,14 +114,15 @@ def _nothing(document: Document) -> str:
 
 def _find(document: Document) -> Iterator[Run]:
     if isinstance(document, Mapping):
-        if _is_message(document) and "content" in document:
+        if isinstance(document.get("role"), str) and ("content" in document or "parts" in document):
             yield Run([document])
         else:
             yield from _in_mapping(document.get("request", document))
     elif isinstance(document, list) and document:
-        if all(_is_message(item) for item in document):
+        if _are_messages(document):
             yield Run(document)
         elif all(isinstance(item, Mapping) for item in document):
+            yield from _in_rollout(document)
             for item in document:
                 yield from _in_mapping(item.get("request", item))
 
@@ -124,20 +132,59 @@ def _in_mapping(document: Document) -> Iterator[Run]:
         return
     for key in _KEYS:
         messages = document.get(key)
-        if isinstance(messages, list) and all(_is_message(item) for item in messages):
-            model = document.get("model")
-            yield Run(
-                messages,
-                system=document.get("system"),
-                tools=document.get("tools"),
-                model=model if isinstance(model, str) else None,
-                document=document,
-            )
+        if isinstance(messages, list) and _are_messages(messages, loosely=key == "input"):
+            yield _run(messages, document)
             return
+    yield from _in_session(document)
 
 
-def _is_message(item: Any) -> bool:
-    return isinstance(item, Mapping) and isinstance(item.get("role"), str)
+def _run(messages: Sequence[Any], document: Mapping[str, Any]) -> Run:
+    model = document.get("model")
+    system = next((document[key] for key in _SYSTEM_KEYS if document.get(key)), None)
+    return Run(messages, system, document.get("tools"), model if isinstance(model, str) else None, document)
+
+
+def _in_session(document: Mapping[str, Any]) -> Iterator[Run]:
+    """Find what the agent kits of OpenAI and Google store: items in envelopes, contents in events."""
+    begun, items, events = (document.get(key) for key in ("original_input", "generated_items", "events"))
+    if isinstance(begun, str | list) and isinstance(items, list):
+        first = [{"role": "user", "content": begun}] if isinstance(begun, str) else begun
+        yield _run([*first, *_inside(items, "raw_item")], document)
+    elif isinstance(events, list) and (contents := [each for each in _inside(events, "content") if "parts" in each]):
+        yield _run(contents, document)
+
+
+def _in_rollout(lines: Sequence[Mapping[str, Any]]) -> Iterator[Run]:
+    """Find the items in Codex's rollout; a line on a compaction says what the context is from there."""
+    items: list[Any] = []
+    for line in lines:
+        (payload,) = _inside([line], "payload") or ({},)
+        if line.get("type") == "response_item":
+            items.append(payload)
+        elif line.get("type") == "compacted" and isinstance(payload.get("replacement_history"), list):
+            if items:
+                yield Run(items)
+            items = list(payload["replacement_history"])
+    if items:
+        yield Run(items)
+
+
+def _inside(envelopes: Sequence[Any], key: str) -> list[Mapping[str, Any]]:
+    found = (each.get(key) for each in envelopes if isinstance(each, Mapping))
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def _are_messages(items: Sequence[Any], *, loosely: bool = False) -> bool:
+    known = loosely and any(map(_is_message, items))
+    return all(_is_message(item, loosely=known) for item in items)
+
+
+def _is_message(item: Any, *, loosely: bool = False) -> bool:
+    """Whether this is a message, or an item of the Responses API; ``loosely`` takes any item that tells its type."""
+    if not isinstance(item, Mapping) or isinstance(item.get("role"), str):
+        return isinstance(item, Mapping)
+    kind = item.get("type")
+    return isinstance(kind, str) and (loosely or "call_id" in item or kind in _ITEM_TYPES or kind.endswith("_call"))
 
 
 def _merged(runs: list[Run]) -> list[Run]:

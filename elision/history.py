@@ -1,8 +1,9 @@
 """The history: frozen messages made of parts, grouped into steps.
 
 A dialect turns each of the host's messages into a :class:`Message` that keeps the host's own object in ``raw``.  The
-:class:`History` groups them into steps (one assistant message and the results of all its calls) and pairs results with
-calls: by position within the step first and by id second, because ids repeat across turns, are empty, or are huge.
+:class:`History` groups them into steps (what the assistant said at once and the results of all its calls) and pairs
+results with calls: by position within the step first and by id second, because ids repeat across turns, are empty, or
+are huge.
 """
 
 from __future__ import annotations
@@ -99,12 +100,16 @@ class Address(NamedTuple):
 
 @dataclass(slots=True)
 class Step:
-    """One assistant message and the results of all its calls; ``results`` runs parallel to ``calls``."""
+    """What the assistant said at once and the results of all its calls; ``results`` runs parallel to ``calls``.
+
+    The assistant's messages stand from ``start`` to ``acted``: one, or several where the wire has items.
+    """
 
     index: int
     start: int
+    acted: int
     stop: int
-    calls: tuple[tuple[int, ToolCall], ...]
+    calls: tuple[tuple[Address, ToolCall], ...]
     results: list[Address | None]
     demo: bool = False
     unfinished: bool = False
@@ -114,6 +119,11 @@ class Step:
     def open(self) -> bool:
         """Whether a call still lacks its result."""
         return None in self.results
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether it has no result at all: the assistant may not have finished it."""
+        return self.acted == self.stop and not any(self.results)
 
     def open_at(self, stop: int) -> bool:
         """Whether a call had no result yet when the history was ``stop`` messages long."""
@@ -141,9 +151,15 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What a dialect's wire demands of the order of messages; ``checked`` is off for dialects that are files only."""
+    """What a dialect's wire demands of the order of messages; ``checked`` is off for dialects that are files only.
+
+    ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
+    without a result or another message between them.
+    """
 
     checked: bool = True
+    items_join_steps: bool = False
+    cache_breakpoints: bool = True
     results_in_one_message: bool = False
     refuses_blank_text: bool = False
     system_beside: bool = False
@@ -183,8 +199,8 @@ class History:
     def __len__(self) -> int:
         return len(self.messages)
 
-    def append(self, message: Message) -> None:
-        """Add the next message."""
+    def append(self, message: Message, *, joins: bool = True) -> None:
+        """Add the next message; one of the assistant begins a new step where it is not to join the last one."""
         position = len(self.messages)
         self.messages.append(message)
         self.step_of.append(None)
@@ -194,18 +210,18 @@ class History:
             self.task = position
         self._scan_text(position, message)
         if message.role == "assistant":
-            self._begin_step(position, message)
+            self._act(position, message, self._growing(position) if joins else None)
         elif any(isinstance(part, ToolResult) for part in message.parts):
             self._answer(position, message)
         else:
             self.segments.append(Segment(position, position + 1, None))
 
     def ready(self) -> int:
-        """Return how many segments are complete: all but a last step that still waits for results."""
+        """Return how many segments are complete: all but a last step that still waits for results, or may grow."""
         if not self.segments:
             return 0
         last = self.segments[-1].step
-        waiting = last is not None and self.steps[last].open
+        waiting = last is not None and (self.steps[last].open or self._growing(len(self.messages)) is not None)
         return len(self.segments) - waiting
 
     def unanswered(self) -> list[tuple[Step, int, ToolCall]]:
@@ -224,13 +240,25 @@ class History:
             call.raw is not None for step in self._unanswered.values() for _, call in step.calls
         )
 
-    def _begin_step(self, position: int, message: Message) -> None:
-        calls = tuple((index, part) for index, part in enumerate(message.parts) if isinstance(part, ToolCall))
-        step = Step(len(self.steps), position, position + 1, calls, [None] * len(calls), message.kind == "demo")
-        self.steps.append(step)
-        self.segments.append(Segment(position, position + 1, step.index))
+    def _growing(self, position: int) -> Step | None:
+        """Return the last step where a message of the assistant at ``position`` would be part of it."""
+        step = self.steps[-1] if self.steps and self.wire.items_join_steps else None
+        return step if step is not None and step.stop == position and step.unanswered else None
+
+    def _act(self, position: int, message: Message, step: Step | None) -> None:
+        stop = position + 1
+        if step is None:
+            step = Step(len(self.steps), position, stop, stop, (), [], message.kind == "demo")
+            self.steps.append(step)
+            self.segments.append(Segment(position, stop, step.index))
+        else:
+            step.acted = step.stop = stop
+            self.segments[-1] = Segment(step.start, stop, step.index)
         self.step_of[position] = step.index
+        calls = [(Address(position, i), part) for i, part in enumerate(message.parts) if isinstance(part, ToolCall)]
         if calls:
+            step.calls += tuple(calls)
+            step.results += [None] * len(calls)
             self._unanswered[step.index] = step
 
     def _answer(self, position: int, message: Message) -> None:
@@ -238,7 +266,7 @@ class History:
         step = self.steps[-1] if self.steps else None
         joins = step is not None and step.stop == position and step.open
         if joins and step is not None:
-            if self.wire.results_in_one_message and (step.stop - step.start > 1 or results[-1][0] >= len(results)):
+            if self.wire.results_in_one_message and (step.stop > step.acted or results[-1][0] >= len(results)):
                 self.faults.split.add(step.index)
             step.stop = position + 1
             self.segments[-1] = Segment(step.start, step.stop, step.index)

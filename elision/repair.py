@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from elision.dialect import Dialect, Patch
 from elision.edits import Insert
@@ -62,10 +62,19 @@ class Assembly:
         return part if content is part.content else replace(part, content=content)
 
 
-def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
-    """Return the host messages to send, and what was mended for it."""
+class Assembled(NamedTuple):
+    """The host messages to send, what was mended for it, and where segments begin among them."""
+
+    messages: list[Any]
+    repairs: list[Repair]
+    starts: set[int]
+
+
+def assemble(work: Assembly) -> Assembled:
+    """Return the host messages to send."""
     repairs: list[Repair] = []
     out: list[Any] = []
+    starts: set[int] = set()
     inserted = work.overlay.insertions()
     emit = _emitter(work, repairs)
     for segment in work.history.segments:
@@ -74,15 +83,17 @@ def assemble(work: Assembly) -> tuple[list[Any], list[Repair]]:
         if segment.step is not None and work.overlay.is_dropped(segment.step):
             out.extend(_left(work, segment, repairs))
             continue
+        starts.add(len(out))
         out.extend(emit(segment.start, segment.stop, segment.step))
     for insert in inserted.get(len(work.history), ()):
         out.extend(work.dialect.build(_inserted_message(insert)))
-    return out, repairs
+    return Assembled(out, repairs, starts)
 
 
 def _left(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[Any]:
     """Yield what the user said in one message with the results of a dropped step: only the step goes."""
-    for position in range(segment.start + 1, segment.stop):
+    acted = work.history.steps[segment.step].acted if segment.step is not None else segment.start
+    for position in range(acted, segment.stop):
         parts = work.history.messages[position].parts
         results = {Address(position, index) for index, part in enumerate(parts) if isinstance(part, ToolResult)}
         if len(results) < len(parts):
@@ -98,7 +109,8 @@ def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int |
 
     def emit(start: int, stop: int, step: int | None) -> Iterator[Any]:
         if checked and step in sick and step is not None:
-            yield _clean(work, start, repairs, misplaced)
+            for position in range(start, steps[step].acted):
+                yield _clean(work, position, repairs, misplaced)
             yield from _answers(work, steps[step], repairs)
             return
         for position in range(start, stop):
@@ -146,7 +158,8 @@ def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]
             continue
         if address is None:
             repairs.append(Repair("dangling_call", step.start, f"call {call.id or call.name!r} has no result"))
-            results.append(ToolResult(call.id, (Text(OUTCOME_UNKNOWN),), "error"))
+            missing = ToolResult(call.id, (Text(OUTCOME_UNKNOWN),), "error")
+            results.append(work.dialect.answer(call, missing))
             continue
         if address in work.history.faults.late:
             repairs.append(Repair("late_result", address.position, f"result of {call.id!r} moved to its call"))
@@ -158,7 +171,7 @@ def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]
 
 def _beside(work: Assembly, step: Step) -> Iterator[Part]:
     """Yield what stands beside the results of a step, edits applied."""
-    for position in range(step.start + 1, step.stop):
+    for position in range(step.acted, step.stop):
         changes = work.overlay.changes(position)
         for index, part in enumerate(work.history.messages[position].parts):
             if isinstance(part, Text):

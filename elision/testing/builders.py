@@ -37,6 +37,11 @@ from elision.testing.parts import (
 )
 from elision.testing.shapes import write
 
+_REQUEST_KEYS: Mapping[Shape, tuple[str, str]] = {
+    "responses": ("input", "instructions"),
+    "gemini": ("contents", "systemInstruction"),
+}
+
 StepPart: TypeAlias = str | TextPart | ImagePart | ThinkingPart | CallPart | ResultPart | None
 
 
@@ -97,7 +102,7 @@ class Conversation:
         return DIALECT_OF[self.shape]
 
     def system(self, *content: str | ContentPart, extra: Mapping[str, Any] | None = None) -> Conversation:
-        """Add a system message; in ``anthropic`` the first is not a message but the request's ``system``."""
+        """Add a system message; in ``anthropic`` and ``gemini`` the first stands beside the messages."""
         return self.add(Said("system", _body(content), extra=extra or {}))
 
     def user(
@@ -149,9 +154,10 @@ class Conversation:
         return write(self.shape, self.entries)[1]
 
     def request(self) -> dict[str, Any]:
-        """Return the messages as a request, with the ``system`` that stands beside them in ``anthropic``."""
+        """Return the messages as a request, with the system prompt that stands beside them in some shapes."""
         system, messages = write(self.shape, self.entries)
-        return {"messages": messages} | ({} if system is None else {"system": system})
+        under, beside = _REQUEST_KEYS.get(self.shape, ("messages", "system"))
+        return {under: messages} | ({} if system is None else {beside: system})
 
     def _named(self, calls: list[CallPart]) -> tuple[CallPart, ...]:
         so_far = sum(len(entry.calls) for entry in self.entries if isinstance(entry, Acted))

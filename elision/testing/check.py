@@ -34,7 +34,7 @@ def check_processor(cls: type[Processor], *, max_examples: int = 50, **options: 
     - ``within_reach``, ``step_is_atomic``, ``touches_declared``: it proposes nothing that the guard always refuses.
     - ``declares_operation``: one that replaces content says what it does to it.
     - ``never_grows``: where the operation shrinks, what it puts in place is not longer than what it found.
-    - ``idempotent``: processing what was sent, in a new run, changes nothing more.
+    - ``idempotent``: processing what was sent, in a new run with the same archive, changes nothing more.
     - ``session_equals_stateless``: step by step gives the same view as all at once.
     """
     cls(**options).prepare()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
+from elision.archive import Archive, open_archive
 from elision.chain import Chain
 from elision.dialect import by_name
 from elision.edits import SHRINKING, Edit, Replace
@@ -38,11 +39,12 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One processor on one history: its messages afterwards, what was planned each time, and the view."""
+    """One processor on one history: its messages afterwards, what was planned each time, the view, and the archive."""
 
     messages: list[Any]
     plans: list[list[Planned]]
     view: SentView
+    archive: Archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,22 @@ def _try(processor: Processor, messages: list[Any], dialect: str) -> Trial:
 
     # The processor is frozen; the engine finds this before the method of its class.
     object.__setattr__(processor, "plan", watched)
-    return Trial(given, plans, _processed(processor, given, dialect))
+    archive = _new_archive()
+    return Trial(given, plans, _processed(processor, given, dialect, archive), archive)
 
 
-def _processed(processor: Processor, messages: list[Any], dialect: str) -> SentView:
+def _new_archive() -> Archive:
+    return open_archive("memory:", environ={})
+
+
+def _chain(processor: Processor, archive: Archive) -> Chain:
+    """Return a chain that tries the processor itself: no table refuses what it proposes."""
+    return Chain([processor], on_error="raise", classification=None, archive=archive)
+
+
+def _processed(processor: Processor, messages: list[Any], dialect: str, archive: Archive) -> SentView:
     try:
-        return Chain([processor], on_error="raise").process(messages, dialect=dialect)
+        return _chain(processor, archive).process(messages, dialect=dialect)
     except ProcessorError as error:
         raise BrokenContractError("does_not_raise", f"{type(error.__cause__).__name__}: {error.__cause__}") from error
 
@@ -179,12 +191,12 @@ def _idempotent(case: Evidence) -> str | None:
     view = case.first.view
     if case.build().operation == "none" or view.repairs or any(edit.action == "insert" for edit in view.edits):
         return None
-    once_more = _processed(case.build(), view.messages, case.dialect)
+    once_more = _processed(case.build(), view.messages, case.dialect, case.first.archive)
     if _bytes(once_more) == _bytes(view):
         return None
     told = (
-        "processing what was sent changed it once more; a new run knows nothing of the first, so plan must know by "
-        "their text the contents that it put in place, and leave them as they are"
+        "processing what was sent changed it once more; a new run knows the placeholders of the first, and nothing "
+        "else of it, so plan must know by its text what replace() put in place, and leave it as it is"
     )
     return told + _difference(view, once_more, "sent first", "sent then")
 
@@ -192,7 +204,7 @@ def _idempotent(case: Evidence) -> str | None:
 def _session_equals_stateless(case: Evidence) -> str | None:
     processor = case.build()
     messages = case.first.messages
-    with Chain([processor], on_error="raise").session() as session:
+    with _chain(processor, _new_archive()).session() as session:
         views = [session.process(messages[:stop], dialect=case.dialect) for stop in range(1, len(messages) + 1)]
     if not views or _bytes(views[-1]) == _bytes(case.first.view):
         return None

@@ -25,7 +25,7 @@ def thinned(history: list[Any]) -> list[Any]:
 
 def trimmed(history: list[Any]) -> list[Any]:
     """Leave out everything from the first message of the model to the second."""
-    acts = [index for index, message in enumerate(history) if message["role"] == "assistant"]
+    acts = [index for index, message in enumerate(history) if message.get("role") == "assistant"]
     return [*history[: acts[0]], *history[acts[1] :]] if len(acts) > 1 else history
 
 

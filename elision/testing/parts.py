@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Shape = Literal["openai", "anthropic", "sweagent", "sweagent_text", "miniswe", "miniswe_text"]
+Shape = Literal["openai", "anthropic", "responses", "gemini", "sweagent", "sweagent_text", "miniswe", "miniswe_text"]
 """A dialect, and for SWE-agent and mini-swe-agent also whether commands are written as text."""
 
-SHAPES: tuple[Shape, ...] = ("openai", "anthropic", "sweagent", "sweagent_text", "miniswe", "miniswe_text")
+SHAPES: tuple[Shape, ...] = (
+    "openai",
+    "anthropic",
+    "responses",
+    "gemini",
+    "sweagent",
+    "sweagent_text",
+    "miniswe",
+    "miniswe_text",
+)
 
 DIALECT_OF: Mapping[Shape, str] = {shape: shape.removesuffix("_text") for shape in SHAPES}
 """The name of the dialect that each shape belongs to."""
@@ -33,7 +43,10 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingPart:
-    """Reasoning of the model; with ``redacted`` the text is the provider's encrypted data."""
+    """Reasoning of the model; with ``redacted`` the text is the provider's encrypted data.
+
+    In ``gemini`` the signature stands on the first call, or on the last part where there is none.
+    """
 
     text: str
     signature: str = ""
@@ -59,7 +72,8 @@ Body: TypeAlias = str | tuple[ContentPart, ...] | None
 class ResultPart:
     """A tool result; without an id it has that of its call.
 
-    ``error`` is written where the shape has a place for it, ``tags`` in SWE-agent items only.
+    ``error`` is written where the shape has a place for it, ``tags`` in SWE-agent items only.  ``tool`` is the name of
+    the call, which some shapes write; it is found while writing.
     """
 
     content: Body
@@ -68,6 +82,7 @@ class ResultPart:
     tags: tuple[str, ...] = ()
     cached: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +124,25 @@ class Given:
 
 
 Entry: TypeAlias = Said | Acted | Stray | Given
+
+
+def present(results: Iterable[ResultPart | None]) -> list[ResultPart]:
+    """Return the results that there are."""
+    return [result for result in results if result is not None]
+
+
+def words(body: Body) -> str:
+    """Return the text of content."""
+    return "\n".join(part.text for part in texts(body))
+
+
+def texts(body: Body) -> list[TextPart]:
+    """Return the texts of content; a bare string is one, nothing is none."""
+    if isinstance(body, str):
+        return [TextPart(body)]
+    return [part for part in body or () if isinstance(part, TextPart)]
+
+
+def arguments(call: CallPart) -> str:
+    """Return the arguments of a call as JSON, or as they are where they are text."""
+    return call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments), ensure_ascii=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from elision.testing.gemini_shape import contents, instruction
 from elision.testing.parts import (
     Acted,
     Body,
@@ -21,7 +21,11 @@ from elision.testing.parts import (
     Stray,
     TextPart,
     ThinkingPart,
+    arguments,
+    present,
+    words,
 )
+from elision.testing.responses_shape import responses
 
 Raw: TypeAlias = dict[str, Any]
 MARK: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
@@ -29,10 +33,10 @@ MARK: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
 
 def write(shape: Shape, entries: Iterable[Entry]) -> tuple[Any, list[Any]]:
     """Return the system prompt that stands beside the messages (``None`` if none does), and the messages."""
-    rest = _with_task(list(entries))
+    rest = _with_names(_with_task(list(entries)))
     system = None
-    if shape == "anthropic" and rest and isinstance(rest[0], Said) and rest[0].role == "system":
-        system = _blocks_or_text(rest.pop(0).content)  # type: ignore[union-attr]
+    if shape in _BESIDE and rest and isinstance(rest[0], Said) and rest[0].role == "system":
+        system = _BESIDE[shape](rest.pop(0).content)  # type: ignore[union-attr]
     writer = _WRITERS[shape]
     return system, [message for entry in rest for message in (_given(entry) or writer(entry))]
 
@@ -44,6 +48,28 @@ def _with_task(entries: list[Entry]) -> list[Entry]:
         if isinstance(entry, Acted) and not entry.demo:
             break
     return entries
+
+
+def _with_names(entries: list[Entry]) -> list[Entry]:
+    """Name the call that a result answers: in order within its step, by its id where it stands by itself."""
+    names: dict[str | None, str] = {}
+    found: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, Acted):
+            inside = {call.id: call.name for call in entry.calls}
+            names |= inside
+            pairs = zip(entry.calls, entry.results, strict=True)
+            unsure = len(inside) < len(entry.calls)
+            results = tuple(
+                result and replace(result, tool=call.name if unsure else inside.get(result.id, call.name))
+                for call, result in pairs
+            )
+            found.append(replace(entry, results=results))
+        elif isinstance(entry, Stray):
+            found.append(Stray(tuple(replace(result, tool=names.get(result.id, "bash")) for result in entry.results)))
+        else:
+            found.append(entry)
+    return found
 
 
 def _given(entry: Entry) -> list[Any]:
@@ -59,7 +85,7 @@ def _openai(entry: Entry) -> Iterator[Raw]:
             yield {"role": entry.role, "content": _chat_content(entry.content), **entry.extra}
         case Acted():
             yield _chat_action(entry)
-            yield from map(_tool_message, _present(entry.results))
+            yield from map(_tool_message, present(entry.results))
             yield from _then(entry)
         case Stray():
             yield from map(_tool_message, entry.results)
@@ -82,7 +108,7 @@ def _chat_call(call: CallPart) -> Raw:
     return {
         "id": call.id or "",
         "type": "function",
-        "function": {"name": call.name, "arguments": _arguments(call)},
+        "function": {"name": call.name, "arguments": arguments(call)},
         **call.extra,
     }
 
@@ -130,7 +156,7 @@ def _anthropic(entry: Entry) -> Iterator[Raw]:
             yield {"role": entry.role, "content": _blocks_or_text(entry.content), **entry.extra}
         case Acted():
             yield {"role": "assistant", "content": _action_blocks(entry), **entry.extra}
-            results = [_result_block(result) for result in _present(entry.results)]
+            results = [_result_block(result) for result in present(entry.results)]
             beside = [{"type": "text", "text": entry.then}] if entry.then is not None else []
             if results or beside:
                 yield {"role": "user", "content": [*results, *beside]}
@@ -190,8 +216,8 @@ def _sweagent(entry: Entry) -> Iterator[Raw]:
             action = _chat_action(entry) | _item("assistant", _chat_content(entry.content), "action", entry.demo)
             calls = {"tool_calls": action.pop("tool_calls")} if entry.calls else {}
             commands = "\n".join(map(_command, entry.calls))
-            yield action | {"thought": _words(entry.content), "action": commands} | calls
-            for result in _present(entry.results):
+            yield action | {"thought": words(entry.content), "action": commands} | calls
+            for result in present(entry.results):
                 yield _tool_item(result, demo=entry.demo)
             if entry.then is not None:
                 yield _item("user", entry.then, "user")
@@ -205,11 +231,11 @@ def _sweagent_text(entry: Entry) -> Iterator[Raw]:
             yield from _sweagent(entry)
         case Acted():
             command = "".join(map(_command, entry.calls))
-            said = _words(entry.content)
+            said = words(entry.content)
             content = f"{said}\n```\n{command}\n```" if command else said
             action = {"thought": said, "action": command, "tool_calls": None}
             yield _item("assistant", content, "action", entry.demo) | action | dict(entry.extra)
-            for result in _present(entry.results):
+            for result in present(entry.results):
                 yield _text_item(result, demo=entry.demo)
             if entry.then is not None:
                 yield _item("user", entry.then, "user")
@@ -241,7 +267,7 @@ def _miniswe(entry: Entry) -> Iterator[Raw]:
         case Acted():
             actions = [{"command": _command(call), "tool_call_id": call.id or ""} for call in entry.calls]
             yield _chat_action(entry) | {"extra": {"actions": actions, "cost": 0.0, "timestamp": 0.0}}
-            for result in _present(entry.results):
+            for result in present(entry.results):
                 yield _tool_message(result) | {"extra": _execution(result)}
             yield from _then(entry)
         case Stray():
@@ -255,11 +281,11 @@ def _miniswe_text(entry: Entry) -> Iterator[Raw]:
     match entry:
         case Acted():
             command = "".join(map(_command, entry.calls))
-            said = _words(entry.content)
+            said = words(entry.content)
             content = f"{said}\n\n```mswea_bash_command\n{command}\n```" if command else said
             notes = {"actions": [{"command": command}] if command else [], "cost": 0.0, "timestamp": 0.0}
             yield {"role": "assistant", "content": content, "extra": notes} | dict(entry.extra)
-            for result in _present(entry.results):
+            for result in present(entry.results):
                 yield _output(result)
             yield from _then(entry)
         case Stray():
@@ -280,16 +306,6 @@ def _execution(result: ResultPart) -> Raw:
     return {"raw_output": output, "returncode": int(result.error), "timestamp": 0.0, "exception_info": None}
 
 
-def _present(results: Iterable[ResultPart | None]) -> list[ResultPart]:
-    return [result for result in results if result is not None]
-
-
-def _words(body: Body) -> str:
-    if body is None or isinstance(body, str):
-        return body or ""
-    return "\n".join(part.text for part in body if isinstance(part, TextPart))
-
-
 def _command(call: CallPart) -> str:
     """Write a call as a shell command: the tool and its arguments, or the command that is its only argument."""
     if isinstance(call.arguments, str):
@@ -299,17 +315,18 @@ def _command(call: CallPart) -> str:
     return " ".join([call.name, *(shlex.quote(str(value)) for value in call.arguments.values())])
 
 
-def _arguments(call: CallPart) -> str:
-    if isinstance(call.arguments, str):
-        return call.arguments
-    return json.dumps(dict(call.arguments), ensure_ascii=False)
-
-
 _WRITERS: Mapping[Shape, Callable[[Entry], Iterable[Raw]]] = {
     "openai": _openai,
     "anthropic": _anthropic,
+    "responses": responses,
+    "gemini": contents,
     "sweagent": _sweagent,
     "sweagent_text": _sweagent_text,
     "miniswe": _miniswe,
     "miniswe_text": _miniswe_text,
 }
+_BESIDE: Mapping[Shape, Callable[[Body], Any]] = {
+    "anthropic": _blocks_or_text,
+    "gemini": instruction,
+}
+"""The shapes in which the system prompt stands beside the messages."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from elision import Chain, Processor
+from elision import Chain, Processor, open_archive
 from elision.registry import plugins
 from elision.testing.parts import (
     Acted,
@@ -251,9 +251,16 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
 
 
 def chains(
-    *, compat: Literal["sweagent"] | None = None, types: tuple[str, ...] | None = None, max_size: int = 4
+    *,
+    compat: Literal["sweagent"] | None = None,
+    types: tuple[str, ...] | None = None,
+    max_size: int = 4,
+    classification: str | None = None,
 ) -> SearchStrategy[Chain]:
-    """Return chains of built-in processors (of ``types`` only, if given) with generated options, in any order."""
+    """Return chains of built-in processors (of ``types`` only, if given) with generated options, in any order.
+
+    No table is asked unless ``classification`` names one; the archive of each is in memory.
+    """
     registry = plugins()
     built_in = (
         [name for name in registry.processors() if registry.owner("elision_processors", name) == "builtin"]
@@ -261,7 +268,9 @@ def chains(
         else list(types)
     )
     return st.lists(st.sampled_from(built_in).flatmap(processors), max_size=max_size).map(
-        lambda found: Chain(found, compat=compat)
+        lambda found: Chain(
+            found, compat=compat, classification=classification, archive=open_archive("memory:", environ={})
+        )
     )
 
 

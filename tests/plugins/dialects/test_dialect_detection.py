@@ -39,6 +39,14 @@ def found(messages: list[Any], document: Any = None) -> str:
         ([{"role": "user", "content": "Fix it.", "message_type": "observation"}], "sweagent"),
         ([USER, {"role": "assistant", "content": "ls\n```mswea_bash_command\nls\n```"}], "miniswe"),
         ([USER, {**ANSWER, "extra": {"response": {}}}], "miniswe"),
+        ([USER, {"type": "message", "role": "assistant", "content": "Done."}], "responses"),
+        ([{"role": "user", "content": [{"type": "input_text", "text": "Fix it."}]}], "responses"),
+        ([USER, {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"}], "responses"),
+        ([{"type": "compaction", "encrypted_content": "x"}, USER], "responses"),
+        ([USER, {"type": "reasoning", "summary": []}, {"type": "web_search_call", "id": "ws_1"}], "responses"),
+        ([{"role": "user", "parts": [{"text": "Fix it."}]}], "gemini"),
+        ([{"parts": [{"text": "Fix it."}]}, {"role": "model", "parts": []}], "gemini"),
+        ([{"role": "user", "parts": [{"function_response": {"name": "ls", "response": {}}}]}], "gemini"),
     ],
 )
 def test_the_dialect_is_known_from_the_messages(messages: list[Any], name: str) -> None:
@@ -50,15 +58,17 @@ def test_what_the_request_says_decides_where_the_messages_fit_several_dialects()
     assert found([USER], {"messages": [USER], "tools": [{"name": "ls", "input_schema": {}}]}) == "anthropic"
     assert found([USER], {"messages": [USER], "tools": [{"type": "function", "function": {}}]}) == "openai"
     assert found([USER, ANSWER], {"trajectory_format": "mini-swe-agent-1"}) == "miniswe"
+    assert found([USER, ANSWER], {"input": [USER, ANSWER], "instructions": "Be brief."}) == "responses"
+    assert found([USER], {"tools": [{"type": "function", "name": "ls", "parameters": {}}]}) == "responses"
 
 
 def test_an_unknown_shape_is_an_error_that_says_what_was_seen_and_which_dialects_there_are() -> None:
     with pytest.raises(elision.InputError) as error:
-        found([{"type": "function_call_output", "call_id": "c1", "output": "a.py"}])
+        found([{"type": "tool_output", "for": "c1", "output": "a.py"}])
 
     assert str(error.value) == (
-        "messages: no dialect fits yet (the first has the keys type, call_id, output); "
-        "there are openai, anthropic, sweagent, miniswe; "
+        "messages: no dialect fits yet (the first has the keys type, for, output); "
+        "there are openai, anthropic, responses, gemini, sweagent, miniswe; "
         "name one with --from (in Python dialect=) if it is one of these"
     )
 
@@ -66,8 +76,10 @@ def test_an_unknown_shape_is_an_error_that_says_what_was_seen_and_which_dialects
 @pytest.mark.parametrize(
     "message",
     [
-        {"role": "user", "content": [{"type": "input_text", "text": "Fix it."}]},
-        {"role": "user", "parts": [{"text": "Fix it."}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "Fix it."}, {"type": "tool_use", "id": "t1"}]},
+        {"role": "user", "parts": [{"type": "text", "text": "Fix it."}]},
+        {"role": "assistant", "parts": [{"text": "Done."}]},
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Fix it."}]},
         {"role": "model", "content": "Done."},
         "Fix it.",
         None,
@@ -92,6 +104,54 @@ def test_a_request_mapping_tells_its_session_the_dialect() -> None:
     view = elision.Chain([]).process({"messages": [USER], "system": "Be brief.", "model": "claude-sonnet-4-5"})
 
     assert view.dialect == "anthropic"
+
+
+def test_a_session_of_items_that_began_with_text_alone_learns_its_dialect_too() -> None:
+    with elision.Chain([]).session() as session:
+        first = session.process([USER])
+        later = session.process([USER, {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"}])
+
+    assert (first.dialect, later.dialect) == ("openai", "responses")
+
+
+@pytest.mark.parametrize(
+    ("request_", "system"),
+    [
+        (
+            {"contents": [{"role": "user", "parts": [{"text": "Go."}]}], "systemInstruction": {"parts": []}},
+            {"parts": []},
+        ),
+        ({"input": [USER, {"type": "reasoning", "summary": []}], "instructions": "Be brief."}, "Be brief."),
+    ],
+)
+def test_requests_of_other_wires_have_their_messages_under_other_keys(request_: dict[str, Any], system: Any) -> None:
+    (run,) = runs_in({"request": request_})
+
+    assert (run.messages, run.system) == (next(iter(request_.values())), system)
+
+
+def test_items_are_found_in_a_rollout_and_begin_anew_where_it_was_compacted() -> None:
+    call_item = {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"}
+    compaction = {"type": "compaction", "encrypted_content": "x"}
+    lines = [
+        {"type": "session_meta", "payload": {"id": "s"}},
+        {"type": "response_item", "payload": USER},
+        {"type": "response_item", "payload": call_item},
+        {"type": "compacted", "payload": {"replacement_history": [compaction]}},
+        {"type": "response_item", "payload": ANSWER},
+    ]
+
+    assert [run.messages for run in runs_in(lines)] == [[USER, call_item], [compaction, ANSWER]]
+
+
+def test_items_and_contents_are_found_in_what_agent_kits_store() -> None:
+    item = {"type": "message", "role": "assistant", "content": "Done."}
+    content = {"role": "model", "parts": [{"text": "Done."}]}
+
+    assert [run.messages for run in runs_in({"original_input": "Go.", "generated_items": [{"raw_item": item}]})] == [
+        [{"role": "user", "content": "Go."}, item]
+    ]
+    assert [run.messages for run in runs_in({"events": [{"content": content}, {"content": None}]})] == [[content]]
 
 
 def test_json_lines_of_messages_are_one_run(tmp_path: Path) -> None:

@@ -178,6 +178,7 @@ def test_what_a_chain_decided_holds_in_a_step_that_is_mended() -> None:
         {"role": "assistant", "content": "Done."},
     ]
     chain = elision.loads(
+        "classification: none\n"
         "history_processors:\n"
         "  - {type: remove_regex, remove: ['hunter2']}\n"
         "  - {type: cache_control, last_n_messages: 1}\n"
