@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _ONCE = frozenset({"cache_control"})
 _NOTE = (
-    "in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts; for Elision's full guard, put the "
-    f"list under '{CHAIN}:' at the top of a file"
+    "in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts and ask no table; for Elision's full "
+    f"guard put the list at the top of a file, under the lines 'classification: default' and '{CHAIN}:'"
 )
 
 NamedBy: TypeAlias = Literal["", "entry", "model"]
@@ -60,6 +60,7 @@ class _Part:
     path: Path
     placed: Sequence[Placed]
     options: InnerChain = field(default_factory=InnerChain)
+    named: ChainOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class _Check:
 
     def _inner(self, item: yaml.Node, path: Path) -> _Part:
         found = read_inner(item, path, self._reader, self._problems)
-        options, placed = found.options, list[Placed]()
+        options, placed, named = found.options, list[Placed](), None
         if found.processors is not None and found.processors.items is not None:
             parts = self._parts(found.processors.items, found.processors.path, inner=True)
             placed.extend(each for part in parts for each in part.placed)
@@ -166,10 +167,11 @@ class _Check:
             where = (*path, "chain")
             chain = self._chain_named(options.chain, found.name, where, "entry")
             placed.extend(chain.placed)
+            named = chain.options
             options = InnerChain(
                 on_error=options.on_error or chain.options.on_error, model=options.model or chain.options.model
             )
-        return _Part(item, path, placed, options)
+        return _Part(item, path, placed, options, named)
 
     def _chain_named(self, name: str, node: yaml.Node, path: Path, by: NamedBy) -> ReadChain:
         """Return the chain of another config, its processors placed where this one names it."""
@@ -187,7 +189,7 @@ class _Check:
         return ReadChain([Placed(node, path, each.processor) for each in chain.placed], chain.options)
 
     def _with_inner(self, options: ChainOptions, parts: Sequence[_Part]) -> ChainOptions:
-        """Add what inner chains say: to raise, where one does, and the first model."""
+        """Add what inner chains say: to raise, where one does, the first model, and the table and archive of a file."""
         models = [part for part in parts if part.options.model is not None]
         for part in models[1:]:
             counted = models[0].options.model
@@ -198,6 +200,9 @@ class _Check:
                 )
                 self._problems.add(part.node, part.path, told, "warning")
         said: dict[str, Any] = {"model": models[0].options.model} if models else {}
+        named = next((part.named for part in parts if part.named is not None), None)
+        if named is not None:
+            said |= {name: getattr(named, name) for name in ("classification", "archive", "stored_policy")}
         if any(part.options.on_error == "raise" for part in parts):
             said["on_error"] = "raise"
         return options.model_copy(update=said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elision.archive import open_archive
 from elision.chain import Chain, PrepareError
 from elision.config.check import Checked, check
 from elision.config.problems import one_line, path_text
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
     import yaml
 
 
-def load(source: str | Path, *, attempt: int | None = None) -> Chain:
+def load(source: str | Path, *, attempt: int | None = None, archive: str | None = None) -> Chain:
     """Load a chain: the name of a shipped one, such as ``default``, or else the path of a YAML file.
 
-    ``attempt`` says which chain to take, from 0, where a SWE-agent config with a retry agent has several.
+    ``attempt`` says which chain to take, from 0, where a SWE-agent config with a retry agent has several; ``archive``
+    is used instead of the chain's.
     """
-    return loads(text_of(source), source=str(source), attempt=attempt)
+    return loads(text_of(source), source=str(source), attempt=attempt, archive=archive)
 
 
-def loads(text: str, *, source: str = "<string>", attempt: int | None = None) -> Chain:
+def loads(text: str, *, source: str = "<string>", attempt: int | None = None, archive: str | None = None) -> Chain:
     """Load a chain from YAML text; ``source`` names it in messages."""
     checked = check(text, source)
     errors = [problem for problem in checked.problems if problem.severity == "error"]
@@ -32,6 +34,7 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None) ->
         raise ConfigError(errors)
     read = checked.chains[_chosen(checked, attempt)]
     placed, options = read.placed, read.options
+    policy = options.stored_policy
     try:
         return Chain(
             [each.processor for each in placed],
@@ -39,6 +42,11 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None) ->
             model=options.model,
             on_error=options.on_error,
             compat=options.compat,
+            classification=options.classification,
+            archive=options.archive if archive is None else open_archive(archive, stored=policy, environ={}),
+            stored_policy=policy,
+            owner=options.owner,
+            tests=options.tests,
         )
     except PrepareError as error:
         failed = [(placed[index], told) for index, told in error.failures]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from elision.config.problems import Problems, shown, suggestion
+from elision.config.problems import Problems, Severity, shown, suggestion
 from elision.config.shape import AGENT, CHAIN
+from elision.config.tests_block import KEY as TESTS
+from elision.config.tests_block import ChainTest, read_tests
 from elision.config.values import Entry, Reader
 from elision.config.wording import complaints
+from elision.errors import ConfigError
 from elision.registry import plugins
 
-NOT_YET = frozenset({"archive", "classification", "mode", "share", "tests"})
+NOT_YET = frozenset({"mode", "share"})
 """Options of chain files that this version does not know."""
 
 
@@ -30,6 +34,16 @@ class ChainOptions(BaseModel):
     """When a processor raises: skip sends the request without its new edits, raise stops (for tests)."""
     compat: Literal["sweagent"] | None = None
     """sweagent gives SWE-agent's own processors SWE-agent's own bytes, as in a SWE-agent config."""
+    classification: str | dict[str, Any] = "default"
+    """Table that is asked about every edit: a name, a path (from this file's folder), its content, or none."""
+    archive: str = ".elision"
+    """Where originals go: a folder (from the working directory), memory:, a URL, or none: nothing may be removed."""
+    stored_policy: Literal["none", "secrets", "full"] = "none"
+    """What the archive leaves out of originals: nothing, secrets, or all of them."""
+    owner: Literal["elision", "provider"] | None = None
+    """Who manages the context where a request asks its provider to; such a request is an error without it."""
+    tests: list[ChainTest] = []
+    """Recorded histories, and what must come of them; `elision check` runs them."""
 
 
 def read_options(entries: Mapping[str, Entry], reader: Reader, problems: Problems) -> ChainOptions:
@@ -37,16 +51,56 @@ def read_options(entries: Mapping[str, Entry], reader: Reader, problems: Problem
     known = {name: entry for name, entry in entries.items() if name in ChainOptions.model_fields}
     for name in entries.keys() - known.keys():
         problems.add(entries[name].key, (name,), _unknown(name))
+    tests = read_tests(known.pop(TESTS), reader, problems) if TESTS in known else []
     data = reader.readable(known, ())
     try:
         options = ChainOptions.model_validate(data)
     except ValidationError as error:
+        wrong = set()
         for found in complaints(error, data, "a chain", ChainOptions.model_fields):
             problems.add(known[str(found.at[0])].value, found.at, found.message)
-        options = ChainOptions()
+            wrong.add(found.at[0])
+        options = ChainOptions.model_validate({name: value for name, value in data.items() if name not in wrong})
     if "dialect" in known:
         _check_dialect(data.get("dialect"), known["dialect"], problems)
-    return options
+    if "archive" in known:
+        _check_archive(options, known["archive"], problems)
+    if "classification" in known:
+        options = options.model_copy(update={"classification": _located(options.classification, problems.source)})
+        _check_table(options, known["classification"], problems)
+    return options.model_copy(update={"tests": tests})
+
+
+def _check_archive(options: ChainOptions, entry: Entry, problems: Problems) -> None:
+    from elision.archive import open_archive
+
+    try:
+        open_archive(options.archive, environ={})
+    except ConfigError as error:
+        for found in error.problems:
+            problems.add(entry.value, ("archive",), found.message)
+
+
+def _located(given: str | dict[str, Any], source: str) -> str | dict[str, Any]:
+    """Return a table's path as seen from the working directory; names and tables themselves as they are."""
+    if isinstance(given, dict) or given == "none" or given in plugins().tables() or not Path(source).is_file():
+        return given
+    return str(Path(source).parent / given)
+
+
+def _check_table(options: ChainOptions, entry: Entry, problems: Problems) -> None:
+    from elision.classification import lint_table
+
+    table = options.classification
+    if table == "none":
+        return
+    for found in lint_table(table):
+        if isinstance(table, str) and found.line:
+            problems.include(entry.value, ("classification",), [found])
+        elif found.severity in ("error", "warning"):
+            severity: Severity = "error" if found.severity == "error" else "warning"
+            within = f"{found.path}: " if found.path else ""
+            problems.add(entry.value, ("classification",), f"{within}{found.message}", severity)
 
 
 def _check_dialect(name: object, entry: Entry, problems: Problems) -> None:
