@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from elision.archive.recall import recall
     from elision.archive.recall_tool import handle_recall, recall_tool_schema
     from elision.chain import Chain
+    from elision.checking import CheckReport, check
     from elision.config import load, loads
     from elision.dialect import Dialect, Patch
     from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
     from elision.hookspecs import hookimpl
     from elision.moment import KeyIndex, Moment
     from elision.parts import MessageView, Observation, PartView, StepView
+    from elision.placeholders import check_template
     from elision.processor import Processor, Stage
+    from elision.redaction import Policy, redact
     from elision.registry import processor_types
     from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
     from elision.session import ElisionWarning, Session
+    from elision.traced import Trace, TracedPlace, TraceEvent
+    from elision.tracing import trace
     from elision.view import View
 
 __version__ = "0.1.0"
@@ -49,6 +54,7 @@ _HOMES = {
     "elision.archive.recall": ("recall",),
     "elision.archive.recall_tool": ("handle_recall", "recall_tool_schema"),
     "elision.chain": ("Chain",),
+    "elision.checking": ("CheckReport", "check"),
     "elision.config": ("load", "loads"),
     "elision.dialect": ("Dialect", "Patch"),
     "elision.edits": ("CacheBreakpoint", "Drop", "Edit", "Insert", "Operation", "Replace", "Tag"),
@@ -78,12 +84,16 @@ _HOMES = {
         "Wire",
     ),
     "elision.hookspecs": ("hookimpl",),
+    "elision.placeholders": ("check_template",),
     "elision.processor": ("Processor", "Stage"),
+    "elision.redaction": ("Policy", "redact"),
     "elision.registry": ("processor_types",),
     "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
     "elision.session": ("ElisionWarning", "Session"),
     "elision.moment": ("KeyIndex", "Moment"),
     "elision.parts": ("MessageView", "Observation", "PartView", "StepView"),
+    "elision.traced": ("Trace", "TracedPlace", "TraceEvent"),
+    "elision.tracing": ("trace",),
     "elision.view": ("View",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -108,6 +118,7 @@ __all__ = [
     "ArchiveError",
     "CacheBreakpoint",
     "Chain",
+    "CheckReport",
     "ConfigError",
     "Content",
     "Dialect",
@@ -133,6 +144,7 @@ __all__ = [
     "Patch",
     "Pending",
     "PluginError",
+    "Policy",
     "Problem",
     "Processor",
     "ProcessorError",
@@ -150,9 +162,14 @@ __all__ = [
     "Tokens",
     "ToolCall",
     "ToolResult",
+    "Trace",
+    "TraceEvent",
+    "TracedPlace",
     "View",
     "Wire",
     "__version__",
+    "check",
+    "check_template",
     "handle_recall",
     "hookimpl",
     "load",
@@ -161,4 +178,6 @@ __all__ = [
     "processor_types",
     "recall",
     "recall_tool_schema",
+    "redact",
+    "trace",
 ]

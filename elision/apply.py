@@ -109,6 +109,8 @@ class Applied:
             "repairs": dict(Counter(repair.fault for repair in view.repairs)),
             "failures": [asdict(failure) for failure in view.failures],
             "pending": len(view.pending),
+            "unknown": view.unknown._asdict(),
+            "note": view.note,
             "lost": list(self.written.lost) if self.written else [],
             "written": self.written.summary() if self.written else None,
         }
@@ -173,7 +175,8 @@ def apply(chain: Chain, recorded: Recorded, *, target: str | None = None, model:
     other = by_name(plugins().dialects(), target)
     converted = convert(view.messages, dialect, other, system=run.system)
     # A file dialect is not mended for the wire; its conversion is, by a chain that does nothing else.
-    mended = Chain().process(converted.messages, dialect=other.name, model=view.model)
+    nothing = Chain(classification=None, archive="none")
+    mended = nothing.process(converted.messages, dialect=other.name, model=view.model)
     return Applied(recorded, view, Written(mended, converted.lost, converted.system))
 
 

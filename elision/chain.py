@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from elision.errors import ConfigError, Problem
 from elision.processor import Processor
 from elision.report import SentView
 from elision.session import Session
+
+if TYPE_CHECKING:
+    from elision.archive import Archive
+    from elision.classification import Table
+    from elision.config.tests_block import ChainTest
+    from elision.redaction import Policy
 
 
 class PrepareError(ConfigError, ValueError):
@@ -26,7 +33,10 @@ class Chain:
 
     ``dialect`` is ``auto`` or a dialect's name; ``model`` is for counting where the request names none; ``on_error``
     says what happens when a processor raises: ``skip`` sends the request without its new edits, ``raise`` is for tests.
-    ``compat: sweagent`` gives SWE-agent's own seven processors SWE-agent's own bytes.
+    ``compat: sweagent`` gives SWE-agent's own seven processors SWE-agent's own bytes.  ``classification`` is the table
+    that is asked about every edit: a name, a path, its content, a :class:`Table`, or ``none``.  ``archive`` is where
+    originals go (``none``: nothing may be removed), ``stored_policy`` what is kept of them.  ``owner`` says who manages
+    the context where a request asks its provider to.  ``tests`` are run by :func:`elision.check`, and by nothing else.
     """
 
     processors: Sequence[Processor] = ()
@@ -34,12 +44,29 @@ class Chain:
     model: str | None = None
     on_error: Literal["skip", "raise"] = "skip"
     compat: Literal["sweagent"] | None = None
+    classification: str | Path | Mapping[str, Any] | Table | None = "default"
+    archive: str | Path | Archive = ".elision"
+    stored_policy: Policy = "none"
+    owner: Literal["elision", "provider"] | None = None
+    tests: Sequence[ChainTest] = ()
+    table: Table | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processors", tuple(self.processors))
+        object.__setattr__(self, "tests", tuple(self.tests))
+        object.__setattr__(self, "table", _table(self.classification))
+        object.__setattr__(self, "archive", _archive(self.archive, self.stored_policy))
         failures = [(index, told) for index, each in enumerate(self.processors) if (told := _unprepared(each))]
         if failures:
             raise PrepareError(failures)
+
+    @property
+    def opened_archive(self) -> Archive:
+        """The archive that originals go to."""
+        from elision.archive import Archive
+
+        assert isinstance(self.archive, Archive)  # noqa: S101 (__post_init__)
+        return self.archive
 
     def process(
         self,
@@ -60,6 +87,20 @@ class Chain:
     def session(self, id: str = "") -> Session:  # noqa: A002 (the field's word)
         """Return a session for one run of an agent."""
         return Session(self, id)
+
+
+def _table(given: str | Path | Mapping[str, Any] | Table | None) -> Table | None:
+    from elision.classification import Table, load_table
+
+    if given is None or given == "none":
+        return None
+    return given if isinstance(given, Table) else load_table(given)
+
+
+def _archive(given: str | Path | Archive, stored: Policy) -> Archive:
+    from elision.archive import Archive, open_archive
+
+    return given if isinstance(given, Archive) else open_archive(given, stored=stored)
 
 
 def _unprepared(processor: Processor) -> str:

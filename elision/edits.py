@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from elision.history import Address, Content, Kind
 
@@ -21,17 +21,26 @@ CLEARING: frozenset[str] = frozenset({"clear", "supersede", "drop", "summarize"}
 """Operations that start one step before the newest."""
 
 
+class Template(NamedTuple):
+    """A placeholder template, by its name or as it is written, and how much of the text it may show."""
+
+    source: str
+    head_chars: int
+
+
 @dataclass(frozen=True, slots=True)
 class Replace:
     """Put other content where one tool result or one text part stands.
 
-    ``elides`` says that the new text is a placeholder: the part is then left alone for good.
+    ``elides`` says that the new text is a placeholder: the part is then left alone for good.  ``template`` is what it
+    was made from, where the engine may make it anew when the request's tools change.
     """
 
     address: Address
     content: tuple[Content, ...]
     reason: str = ""
     elides: bool = False
+    template: Template | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,10 @@ class ArchiveError(ElisionError):
     """An archive that cannot be written or read, or an original that it does not have."""
 
 
+class ContentError(ArchiveError):
+    """Content that no archive can store."""
+
+
 class PluginError(ElisionError):
     """A plugin that cannot be used, or two plugins that offer the same name."""
 

@@ -7,34 +7,59 @@ chain.  So a session and a fresh process that sees the whole history at once com
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from elision.history import History, Segment
+from elision.edits import Template
+from elision.guard import can_come_back
+from elision.history import Address, History, Segment, Text, plain
 from elision.hostside import HostSide
-from elision.moment import Memory, Moment, Request
+from elision.moment import Memory, Moment, Request, whole
+from elision.originals import Originals
 from elision.outgoing import Outgoing
-from elision.overlay import Overlay
+from elision.overlay import Overlay, Version
+from elision.parts import Observation
 from elision.processor import Processor, Stage
 from elision.question import Decisions, Question
+from elision.report import Pending
+from elision.standing import Standing
 from elision.view import View
+
+if TYPE_CHECKING:
+    from elision.classification import Table
 
 
 class Fold:
     """Decisions over one growing history."""
 
-    def __init__(self, processors: Sequence[Processor], history: History, on_error: str) -> None:
+    def __init__(
+        self,
+        processors: Sequence[Processor],
+        history: History,
+        *,
+        on_error: str,
+        table: Table | None,
+        originals: Originals,
+    ) -> None:
         self.processors = processors
         self.history = history
         self.on_error = on_error
+        self.originals = originals
+        self.standing = Standing(history, table)
+        self.unreachable: dict[Address, None] = {}
         self.overlay = Overlay()
         self.decisions = Decisions()
         self._stages = [processor.runs_at for processor in processors]
         self._memories = [Memory() for _ in processors]
+        self._ways: tuple[frozenset[str] | None, str] | None = None
         self._done = 0
         self._steps = 0
         self._observations = 0
 
     def advance(self, request: Request) -> None:
         """Take in the segments that have become complete."""
+        self.originals.begin()
+        self._choose_ways_back(request)
+        self._propose_again(request)
         segments, ready = self.history.segments, self.history.ready()
         for segment in segments[self._done : ready]:
             self._enter(segment, request)
@@ -47,8 +72,8 @@ class Fold:
         it is complete.
         """
         decisions, history = Decisions(), sent.history
-        count = len(history.observations)
-        moment = Moment(len(history), len(history.steps), count, count)
+        standing = self.standing if history is self.history else Standing(history, self.standing.table)
+        moment = whole(history)
         host = HostSide(sent.dialect, history, sent.rendered)
         waiting = self._done < len(self.history.segments)
         newest = history.segments[-1] if waiting else None
@@ -58,9 +83,87 @@ class Fold:
         for stage, window in questions:
             for index, processor in enumerate(self.processors):
                 if self._stages[index] == stage:
-                    view = View(history, sent.overlay, moment, stage=None, window=window, request=request, host=host)
+                    view = View(
+                        history,
+                        sent.overlay,
+                        moment,
+                        stage=None,
+                        window=window,
+                        request=request,
+                        host=host,
+                        standing=standing,
+                        originals=self.originals,
+                    )
                     Question(processor, index, stage, view, decisions, on_error=self.on_error).ask()
         return decisions
+
+    def _propose_again(self, request: Request) -> None:
+        """Propose what was taken back when the archive failed, in the same order."""
+        owed, self.originals.owed = self.originals.owed, []
+        moment = Moment(self._reached(), self._steps, self._observations, self._observations)
+        for index, edit in owed:
+            view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
+            question = Question(
+                self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
+            )
+            if (position := question.decide(edit)) is not None:
+                self._note_changes(index, [position])
+
+    def _reached(self) -> int:
+        return self.history.segments[self._done - 1].stop if self._done else 0
+
+    def settle(self) -> bool:
+        """Archive what has been taken, and let it stand; ``False`` where it had to be taken back."""
+        return self.originals.put()
+
+    def unreachable_calls(self) -> tuple[Pending, ...]:
+        """Return the calls whose placeholders nothing in the request can read back."""
+        found = [self.history.paired[address] for address in self.unreachable]
+        return tuple(Pending(paired.step, paired.call.id, paired.call.name) for paired in found if paired.call)
+
+    def _choose_ways_back(self, request: Request) -> None:
+        """Make placeholders anew when the tools have changed, which lead the prefix: the cache is cold then.
+
+        One that nothing can read back any longer stays as it is.
+        """
+        ways, before = (request.offered, request.recall_tool), self._ways
+        if ways == before:
+            return
+        self._ways = ways
+        for memory in self._memories:
+            memory.deferred |= memory.waiting
+            memory.waiting.clear()
+        self.unreachable.clear()
+        for address, versions in self.overlay.versions.items():
+            if versions[-1].template is not None and address in self.history.paired:
+                self._make_anew(address, versions, versions[-1].template, request)
+
+    def _make_anew(self, address: Address, versions: list[Version], template: Template, request: Request) -> None:
+        paired, last = self.history.paired[address], versions[-1]
+        if not can_come_back(paired, request):
+            self.unreachable[address] = None
+            return
+        moment = Moment(len(self.history), self._steps, self._observations, self._observations)
+        view = self._view(moment, last.stage - 1, (0, moment.stop), Memory(), request)
+        observation = Observation(view, paired)
+        text = observation.placeholder(template)
+        if len(text) <= len(observation.text) and text != plain(last.content):
+            versions[-1] = last._replace(content=(Text(text),))
+            self.originals.texts.append(text)
+            self.decisions.touched.add(address.position)
+
+    def _view(self, moment: Moment, stage: int, window: tuple[int, int], memory: Memory, request: Request) -> View:
+        return View(
+            self.history,
+            self.overlay,
+            moment,
+            stage=stage,
+            window=window,
+            memory=memory,
+            request=request,
+            standing=self.standing,
+            originals=self.originals,
+        )
 
     def _enter(self, segment: Segment, request: Request) -> None:
         moment = self._moment(segment)
@@ -73,15 +176,17 @@ class Fold:
             windows = [fresh, *self._windows(dirty, segment)] if stage == "entry" else [(0, segment.stop)]
             for window in windows:
                 memory = self._memories[index]
-                view = View(
-                    self.history, self.overlay, moment, stage=index, window=window, memory=memory, request=request
-                )
+                view = self._view(moment, index, window, memory, request)
                 question = Question(processor, index, stage, view, self.decisions, on_error=self.on_error)
                 changed = question.ask()
-                memory.own.extend(changed)
-                for later in self._memories[index + 1 :]:
-                    later.changed.extend(changed)
+                self._note_changes(index, changed)
                 dirty.update(dict.fromkeys(question.stale))
+
+    def _note_changes(self, index: int, positions: Sequence[int]) -> None:
+        """Let a processor, and those after it, know which messages it has changed."""
+        self._memories[index].own.extend(positions)
+        for later in self._memories[index + 1 :]:
+            later.changed.extend(positions)
 
     def _moment(self, segment: Segment) -> Moment:
         earlier, observations, steps = self._observations, self.history.observations, self.history.steps

@@ -1,50 +1,69 @@
 """The guard: rules that every edit must pass, whichever processor proposes it.
 
 It runs on each edit, naming the processor and the rule, and cannot be configured away.  Rules are values of one kind: a
-name, a number from the design, and a function that returns why an edit is refused, or ``None``.  A refusal that may
-pass (``lasting=False``) makes the engine offer the same part to the processor again later.
+name, a number from the design, and a function that returns why an edit is refused, or ``None``.  After a refusal that
+may pass (``until``) the engine offers the same part to the processor again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
-
-import regex
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
-from elision.history import Address, Content, History, Image, Opaque, Text, ToolResult, has_surrogates, plain
+from elision.graphemes import splits_grapheme
+from elision.history import Address, Content, History, Image, Opaque, Paired, Text, ToolResult, has_surrogates, plain
 from elision.moment import Request
 from elision.overlay import Overlay, content_at, original
 from elision.placeholders import is_placeholder
 from elision.processor import Processor, Stage
+from elision.repair import OUTCOME_UNKNOWN
 
-MAX_CACHE_BREAKPOINTS = 4
-"""Anthropic's limit, counted over tools, system and messages (platform.claude.com, prompt caching, 2026-11)."""
+if TYPE_CHECKING:
+    from elision.view import View
+
+Until: TypeAlias = Literal["never", "later", "changed"]
+"""When an edit that was refused can pass: ``later`` when its step is no longer open or the newest, ``changed`` when
+what is known of its result (or the request's tools) has changed."""
 
 
 class Why(NamedTuple):
-    """Why an edit is refused, and whether that will stay so."""
+    """Why an edit is refused, and until when."""
 
     reason: str
-    lasting: bool = True
+    until: Until = "never"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule may look at: the edit, who proposed it and when."""
+    """What a rule may look at: the edit, who proposed it, and the view that they had."""
 
     edit: Edit
     processor: Processor
     stage: Stage
-    index: int | None
-    history: History
-    overlay: Overlay
-    stop: int
-    newest_step: int
-    window: tuple[int, int]
+    view: View
     sweagent: bool
+
+    @property
+    def history(self) -> History:
+        """The history."""
+        return self.view.history
+
+    @property
+    def overlay(self) -> Overlay:
+        """What has been decided so far."""
+        return self.view.overlay
+
+    @property
+    def stop(self) -> int:
+        """How many messages there were."""
+        return self.view.moment.stop
+
+    @property
+    def newest_step(self) -> int:
+        """The step that the model has not answered."""
+        return self.view.moment.newest_step
 
 
 Check: TypeAlias = Callable[[Case], Why | None]
@@ -81,7 +100,7 @@ def _within_reach(case: Case) -> Why | None:
             known = 0 <= step <= case.newest_step
             position = case.history.steps[step].start if known else -1
             why = None if known else Why("there is no such step in the view")
-    if why is None and case.stage == "entry" and not case.window[0] <= position < case.window[1]:
+    if why is None and case.stage == "entry" and not case.view.window[0] <= position < case.view.window[1]:
         return Why("an entry processor edits only the step that has just come in")
     return why
 
@@ -101,6 +120,8 @@ def _fits_stage(case: Case) -> Why | None:
         return Why("only observations have tags")
     if isinstance(case.edit, CacheBreakpoint) and case.stage != "request":
         return Why("cache breakpoints are set for each request, by a processor of the stage 'request'")
+    if isinstance(case.edit, CacheBreakpoint) and not case.history.wire.cache_breakpoints:
+        return Why("this dialect has no cache breakpoints")
     if isinstance(case.edit, Insert) and case.edit.role == "system" and case.history.wire.system_beside:
         return Why("this dialect has no system messages; insert it as the user's")
     return None
@@ -128,6 +149,17 @@ def _step_is_atomic(case: Case) -> Why | None:
     return None
 
 
+def _missing_stays_missing(case: Case) -> Why | None:
+    """Rule 2: what stands for a missing result, in a mended history, is left alone."""
+    edit, history = case.edit, case.history
+    paired = history.paired.get(edit.address) if isinstance(edit, Replace) else None
+    if paired is None or paired.step < 0 or not history.steps[paired.step].unfinished:
+        return None
+    if plain(original(history, paired.address)) == OUTCOME_UNKNOWN:
+        return Why("pending: this stands for a result that is missing", "later")
+    return None
+
+
 def _newest_step_stays(case: Case) -> Why | None:
     """Rule 2: a step with an open call, and the newest step, are left alone.
 
@@ -136,16 +168,16 @@ def _newest_step_stays(case: Case) -> Why | None:
     match case.edit:
         case Drop(step=index):
             if case.history.steps[index].open_at(case.stop):
-                return Why("pending: a call of this step has no result yet", lasting=False)
+                return Why("pending: a call of this step has no result yet", "later")
             if index == case.newest_step:
-                return Why("the newest step is not dropped: the model has not answered it", lasting=False)
+                return Why("the newest step is not dropped: the model has not answered it", "later")
         case Replace(address=address) if (paired := case.history.paired.get(address)) and paired.step >= 0:
             if case.stage != "history" and case.processor.operation not in CLEARING:
                 return None
             if case.history.steps[paired.step].open_at(case.stop):
-                return Why("pending: a call of this step has no result yet", lasting=False)
+                return Why("pending: a call of this step has no result yet", "later")
             if paired.step == case.newest_step and not case.sweagent:
-                return Why("the newest step is not edited here: the model has not read it", lasting=False)
+                return Why("the newest step is not edited here: the model has not read it", "later")
         case _:
             pass
     return None
@@ -168,6 +200,99 @@ def _operation_declared(case: Case) -> Why | None:
     return None
 
 
+def _class_allows(case: Case) -> Why | None:
+    """Rule 4: the table allows it for every class that the result has; a step goes if all its results may."""
+    standing, edit = case.view.standing, case.edit
+    if standing.table is None or case.sweagent:
+        return None
+    for paired in results_of(case.history, edit):
+        facts = standing.facts(paired, case.newest_step)
+        for operation in _operations(case):
+            verdict = standing.table.verdict(operation, standing.classes(paired), facts)
+            if not verdict.allowed:
+                return Why(verdict.reason, "never" if verdict.lasting else "changed")
+    return None
+
+
+def _operations(case: Case) -> tuple[str, ...]:
+    """Return the columns of the table that an edit falls under: its processor's, and what it does besides."""
+    own = case.processor.operation
+    if isinstance(case.edit, Drop) and own != "summarize":
+        return own, "drop"
+    if not isinstance(case.edit, Replace):
+        return (own,)
+    if case.edit.elides and own not in {*CLEARING, "offload", "budget"}:
+        return own, "clear"
+    return (own, "truncate") if own == "convert" and _loses_text(case, case.edit) else (own,)
+
+
+def _loses_text(case: Case, edit: Replace) -> bool:
+    """Whether text is gone that no new image stands for."""
+    found = _found(case, edit.address)
+    before, after = (sum(isinstance(part, Image) for part in content) for content in (found, edit.content))
+    return after <= before and len(plain(edit.content)) < len(plain(found))
+
+
+def results_of(history: History, edit: Edit) -> list[Paired]:
+    """Return the results that an edit changes or leaves out."""
+    match edit:
+        case Replace(address=address) if address in history.paired:
+            return [history.paired[address]]
+        case Drop(step=step):
+            return [history.paired[address] for address in history.steps[step].results if address is not None]
+        case _:
+            return []
+
+
+def _one_owner(case: Case) -> Why | None:
+    """Rule 11: where the provider manages the context, nothing else removes from it."""
+    removes = isinstance(case.edit, Drop) or (isinstance(case.edit, Replace) and case.processor.operation in SHRINKING)
+    if removes and case.view.request.owner == "provider":
+        return Why("the provider manages this context (owner: provider)")
+    return None
+
+
+def _way_back(case: Case) -> Why | None:
+    """Rule 5: a placeholder is written only if something that the request offers can bring its original back."""
+    edit = case.edit
+    if not isinstance(edit, Replace) or not edit.elides or case.sweagent:
+        return None
+    paired = case.history.paired.get(edit.address)
+    if paired is None or can_come_back(paired, case.view.request):
+        return None
+    return Why("no tool of the request can bring it back: offer elision.recall_tool_schema()", "changed")
+
+
+def can_come_back(paired: Paired, request: Request) -> bool:
+    """Whether a tool that the request offers, as far as it says, brings a result back."""
+    offered = request.offered
+    return offered is None or bool(request.recall_tool) or (paired.call is not None and paired.call.name in offered)
+
+
+def _archive_keeps(case: Case) -> Why | None:
+    """Rule 5: without an archive nothing is removed."""
+    archive = case.view.originals.archive
+    if isinstance(case.edit, Replace | Drop) and not archive.keeps and not redacts(case.edit, case.processor):
+        return Why(archive.refusal)
+    return None
+
+
+def _archived_first(case: Case) -> Why | None:
+    """Rule 5: the original of what is replaced or dropped can go into the archive.
+
+    What may not be seen is redacted all the same; the host still has its history.
+    """
+    if not isinstance(case.edit, Replace | Drop) or redacts(case.edit, case.processor):
+        return None
+    why = case.view.originals.why_not(case.history, case.edit)
+    return Why(why, "later" if case.view.originals.trouble else "never") if why else None
+
+
+def redacts(edit: Edit, processor: Processor) -> bool:
+    """Whether an edit withholds what may not be seen, and so stands whatever becomes of the archive."""
+    return isinstance(edit, Replace) and not edit.elides and processor.operation == "redact"
+
+
 def _never_grows(case: Case) -> Why | None:
     """Rule 6: an edit that elides, cuts or summarises never leaves more characters than it found."""
     edit = case.edit
@@ -184,7 +309,8 @@ def _elided_stays(case: Case) -> Why | None:
     """Rule 8: what is elided stays as it is, and a dropped step is gone."""
     edit = case.edit
     if isinstance(edit, Replace):
-        if case.overlay.elided(edit.address) or is_placeholder(plain(_found(case, edit.address))):
+        text = plain(_found(case, edit.address))
+        if case.overlay.elided(edit.address) or is_placeholder(text) or case.view.originals.is_ours(text):
             return Why("a placeholder stands there already")
         paired = case.history.paired.get(edit.address)
         if paired is not None and case.overlay.is_dropped(paired.step):
@@ -202,7 +328,7 @@ def _clean_text(case: Case) -> Why | None:
                 return Why("it would leave a blank text")
             if any(has_surrogates(text) for text in texts if not text.isascii()):
                 return Why("the new text holds a lone surrogate")
-            if case.processor.operation == "truncate" and len(texts) == 1 and _splits_grapheme(plain(found), texts[0]):
+            if case.processor.operation == "truncate" and len(texts) == 1 and splits_grapheme(plain(found), texts[0]):
                 return Why("the cut falls inside a character as a reader sees it (grapheme)")
         case Insert(text=text) if not text.isascii() and has_surrogates(text):
             return Why("the new text holds a lone surrogate")
@@ -226,22 +352,30 @@ def _content_is_known(case: Case) -> Why | None:
     return None
 
 
+ARCHIVED_FIRST = Rule(5, "archived_first", _archived_first)
+
 RULES: tuple[Rule, ...] = (
     Rule(0, "within_reach", _within_reach),
     Rule(0, "fits_stage", _fits_stage),
     Rule(0, "content_is_known", _content_is_known),
     Rule(8, "elided_stays", _elided_stays),
     Rule(1, "step_is_atomic", _step_is_atomic),
+    Rule(2, "missing_stays_missing", _missing_stays_missing),
     Rule(2, "newest_step_stays", _newest_step_stays),
     Rule(4, "touches_declared", _touches_declared),
     Rule(4, "operation_declared", _operation_declared),
+    Rule(5, "archived_first", _archive_keeps),
+    Rule(4, "class_allows", _class_allows),
+    Rule(11, "one_owner", _one_owner),
     Rule(6, "never_grows", _never_grows),
     Rule(9, "clean_text", _clean_text),
+    Rule(5, "way_back", _way_back),
+    ARCHIVED_FIRST,
 )
 
 
 def _found(case: Case, address: Address) -> tuple[Content, ...]:
-    return content_at(case.history, case.overlay, address, case.index)
+    return content_at(case.history, case.overlay, address, case.view.stage)
 
 
 def _alone(case: Case, address: Address) -> bool:
@@ -258,61 +392,3 @@ def _alone(case: Case, address: Address) -> bool:
 
 def _blanks(content: tuple[Content, ...]) -> int:
     return sum(isinstance(part, Text) and not part.text.strip() for part in content)
-
-
-def _splits_grapheme(before: str, after: str) -> bool:
-    """Whether ``after`` keeps a head or a tail of ``before`` that ends inside a grapheme."""
-    if before.isascii():
-        return False
-    head = _common(before, after)
-    tail = _common(before[::-1], after[::-1])
-    return _inside(before, head) or _inside(before, len(before) - tail)
-
-
-def _common(left: str, right: str) -> int:
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[:middle] == right[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _inside(text: str, at: int) -> bool:
-    """Whether ``at`` falls inside a grapheme; a window of 64 characters is more than any emoji sequence needs."""
-    if not 0 < at < len(text):
-        return False
-    start = max(0, at - 32)
-    position = start
-    for match in regex.finditer(r"\X", text, pos=start, endpos=min(len(text), at + 32)):
-        position = match.end()
-        if position >= at:
-            break
-    return position != at
-
-
-def excess_breakpoints(history: History, overlay: Overlay, request: Request) -> list[tuple[int, bool]]:
-    """Return the messages whose cache breakpoints are over the limit, oldest first, and whether they are ours.
-
-    The newest are kept: they are what the next request reads from.
-    """
-    counts = {position: history.messages[position].marks for position in history.marked}
-    counts |= {position: int(on) for position, on in overlay.marks.items()}
-    fixed = _marks_in(request.system) + _marks_in(request.tools)
-    excess, room = [], MAX_CACHE_BREAKPOINTS - fixed
-    for position in sorted(counts, reverse=True):
-        room -= counts[position]
-        if counts[position] and room < 0:
-            excess.append((position, overlay.marks.get(position, False)))
-    return excess[::-1]
-
-
-def _marks_in(value: object) -> int:
-    """Count the marks of a system prompt or of tool definitions; a tool may have a parameter of that name."""
-    found = 0
-    for item in value if isinstance(value, list | tuple) else ():
-        inner = item.get("function") if isinstance(item, Mapping) else None
-        found += any(isinstance(owner, Mapping) and "cache_control" in owner for owner in (item, inner))
-    return found

@@ -71,6 +71,14 @@ def elision_tables() -> Mapping[str, str]:  # type: ignore[empty-body]
     """
 
 
+@hookspec
+def elision_profiles() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Model and provider profiles this plugin offers: a name, and its YAML.
+
+    Called once, when the profile of a model is first needed.  Two of one name are an error naming both plugins.
+    """
+
+
 @hookspec(firstresult=True)
 def elision_classify(call: ToolCall, meta: Mapping[str, Any]) -> Iterable[str] | None:
     """Say which classes the result of a call has, or nothing.
@@ -82,10 +90,10 @@ def elision_classify(call: ToolCall, meta: Mapping[str, Any]) -> Iterable[str] |
 
 
 @hookspec
-def elision_edit_applied(edit: AppliedEdit) -> None:
-    """An edit has been taken into the view.
+def elision_edit_applied(edit: AppliedEdit, ref: str) -> None:
+    """An edit has been taken into the view; ``ref`` names its original in the archive, empty where there is none.
 
-    Called for each edit, once, when it is decided; in a session not again on later steps.  All plugins are told.
+    Called for each edit, once, when its original is safe; in a session not again on later steps.  All plugins are told.
     """
 
 

@@ -167,4 +167,5 @@ def _frozen(value: Any) -> Hashable:
 def _likeness(message: Any) -> tuple[str, str]:
     if not isinstance(message, dict):
         return type(message).__name__, ""
-    return str(message.get("role")), str(message.get("tool_call_id", message.get("tool_call_ids", "")))
+    ids = (str(message[key]) for key in ("tool_call_id", "tool_call_ids", "call_id") if key in message)
+    return str(message.get("role", message.get("type"))), next(ids, "")

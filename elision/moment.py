@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from elision.history import Address
+from elision.history import Address, History
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,12 @@ class Moment:
         return self.steps - 1
 
 
+def whole(history: History) -> Moment:
+    """Return the moment at which all of a history is there."""
+    count = len(history.observations)
+    return Moment(len(history), len(history.steps), count, count)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the request carries besides messages."""
@@ -32,6 +38,12 @@ class Request:
     tools: Any = None
     model: str | None = None
     compat: str | None = None
+    offered: frozenset[str] | None = None
+    """Names of the tools that it offers; ``None`` where it does not say."""
+    recall_tool: str = ""
+    """The offered tool that brings originals back."""
+    owner: Literal["elision", "provider"] = "elision"
+    """Who manages the context."""
 
 
 @dataclass(slots=True)
@@ -61,6 +73,8 @@ class Memory:
     offered_observations: int = 0
     offered_messages: int = 0
     deferred: dict[Address, None] = field(default_factory=dict)
+    waiting: dict[Address, None] = field(default_factory=dict)
+    woken: int = 0
     changed: list[int] = field(default_factory=list)
     own: list[int] = field(default_factory=list)
     index: KeyIndex = field(default_factory=KeyIndex)

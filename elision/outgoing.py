@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from elision.breakpoints import excess_breakpoints
 from elision.dialect import Dialect, Patch
-from elision.guard import excess_breakpoints
 from elision.history import Address, History
 from elision.moment import Request
 from elision.overlay import Overlay, Version, content_at
@@ -31,10 +31,10 @@ def outgoing(dialect: Dialect, history: History, lasting: Overlay, rendered: Seq
     """Return the history itself, or where it is poisoned, a mended one in its place."""
     if not (dialect.wire.checked and history.poisoned):
         return Outgoing(dialect, history, Overlay(parent=lasting), rendered, ())
-    messages, repairs = assemble(Assembly(history, dialect, rendered, lasting))
+    messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting))
     mended = History(dialect.wire)
-    for raw in messages:
-        mended.append(dialect.parse(raw, mended))
+    for position, raw in enumerate(messages):
+        mended.append(dialect.parse(raw, mended), joins=position not in starts)
     return Outgoing(dialect, mended, _carried_over(history, lasting, mended), messages, repairs)
 
 
@@ -46,7 +46,7 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
     for position in decisions.touched | overlay.marks.keys():
         messages[position] = patched(sent.dialect, sent.history, overlay, position)
     if overlay.restructures():
-        messages, _ = assemble(Assembly(sent.history, sent.dialect, messages, overlay))
+        messages = assemble(Assembly(sent.history, sent.dialect, messages, overlay)).messages
     return messages, refused, [*sent.repairs, *repairs]
 
 

@@ -6,10 +6,12 @@ stages before it left, at every step, and never what a later one did.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
-from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Replace, Tag
+from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Replace, Tag, Template
 from elision.history import Address, Content, History, Message, Text, ToolResult
 
 
@@ -19,6 +21,7 @@ class Version(NamedTuple):
     stage: int
     content: tuple[Content, ...]
     elided: bool
+    template: Template | None = None
 
 
 @dataclass(slots=True)
@@ -83,6 +86,24 @@ class Overlay:
                 self.marks[edit.position] = edit.on
         return False
 
+    def undoing(self, edit: Edit) -> Callable[[], None]:
+        """Return what takes an edit back that is about to be applied."""
+        match edit:
+            case Replace(address=address):
+                return partial(self._restore, address, list(self.versions.get(address, ())))
+            case Drop(step=step):
+                return partial(self.dropped.discard, step)
+            case Insert(position=position):
+                return lambda: self.inserted[position].remove(edit)
+            case _:
+                raise TypeError(f"{type(edit).__name__} is not taken back: it removes nothing")
+
+    def _restore(self, address: Address, versions: list[Version]) -> None:
+        self.versions[address] = versions
+        if not versions:
+            del self.versions[address]
+            self.edited[address.position].discard(address.part)
+
     def changes(self, position: int) -> dict[int, tuple[Content, ...]]:
         """Return the new content of each changed part of the message at ``position``."""
         changed = self.parent.changes(position) if self.parent else {}
@@ -94,7 +115,7 @@ class Overlay:
         versions = self.versions.setdefault(edit.address, [])
         stale = any(version.stage > stage for version in versions)
         versions[:] = [version for version in versions if version.stage < stage]
-        versions.append(Version(stage, edit.content, edit.elides))
+        versions.append(Version(stage, edit.content, edit.elides, edit.template))
         self.edited.setdefault(edit.address.position, set()).add(edit.address.part)
         return stale
 

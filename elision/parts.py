@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from elision.edits import Drop, Replace
+from elision.edits import Drop, Replace, Template
+from elision.errors import ArchiveError
 from elision.history import Address, Content, Image, Kind, Paired, Role, Step, Text, ToolCall, ToolResult, plain
 from elision.overlay import content_at, original
 
@@ -59,7 +60,8 @@ class PartView:
         """Whether a placeholder stands here already, ours or SWE-agent's."""
         from elision.placeholders import is_placeholder
 
-        return self._view.overlay.elided(self.address) or is_placeholder(self.text)
+        text = self.text
+        return self._view.overlay.elided(self.address) or is_placeholder(text) or self._view.originals.is_ours(text)
 
     def replace(self, content: str | Iterable[Content], *, reason: str = "") -> Replace:
         """Propose other content."""
@@ -114,6 +116,21 @@ class Observation(PartView):
         return part.status if isinstance(part, ToolResult) else None
 
     @property
+    def classes(self) -> frozenset[str]:
+        """What the classification table says that it is; nothing where there is no table."""
+        return self._view.standing.classes(self._paired)
+
+    @property
+    def superseded(self) -> bool:
+        """Whether what it is about has been read or written again later."""
+        return self._view.standing.superseded(self._paired)
+
+    @property
+    def resolved(self) -> bool:
+        """Whether, after it failed, the same call has succeeded later."""
+        return self._view.standing.resolved(self._paired)
+
+    @property
     def tokens(self) -> int:
         """Tokens of its text."""
         from elision.tokens import count_text
@@ -130,11 +147,46 @@ class Observation(PartView):
         """Images in it."""
         return sum(isinstance(part, Image) for part in self.content)
 
-    def elide(self, template: str = "sweagent", *, reason: str = "") -> Replace:
-        """Propose a placeholder, made from a template by its name (``elision list templates``)."""
-        from elision.placeholders import render_placeholder
+    def elide(self, template: str = "compact", *, head_chars: int = 200, reason: str = "") -> Replace:
+        """Propose a placeholder, made from a template: its name (``elision list templates``), or itself.
 
-        return Replace(self.address, (Text(render_placeholder(template, self)),), reason, elides=True)
+        ``head_chars`` is how much of the text a template may show.
+        """
+        source = Template(template, head_chars)
+        return Replace(self.address, (Text(self.placeholder(source)),), reason, elides=True, template=source)
+
+    def placeholder(self, template: Template) -> str:
+        """Return the text of a placeholder for it, as things stand."""
+        from elision.placeholders import PlaceholderFacts, render_placeholder
+
+        view, call, text = self._view, self.call, self.text
+        sealed = view.originals.sealed(view.history, self.address)
+        ref = "" if isinstance(sealed, ArchiveError) else sealed.ref
+        offered = view.request.offered
+        path, version = self._skill(ref)
+        facts = PlaceholderFacts(
+            tool=call.name if call else "",
+            arguments=call.arguments if call else None,
+            text=text,
+            chars=len(text),
+            lines=self.lines,
+            images=self.images,
+            classes=self.classes,
+            ref=ref,
+            tool_offered=offered is None or (call is not None and call.name in offered),
+            recall_tool=view.request.recall_tool,
+            path=path,
+            version=version,
+        )
+        return render_placeholder(template.source, facts, head_chars=template.head_chars)
+
+    def _skill(self, ref: str) -> tuple[str, str]:
+        """Return the path and version of a skill; its content names the version where the call does not."""
+        call, table = self.call, self._view.standing.table
+        if call is None or table is None or "skill" not in self.classes:
+            return "", ""
+        given = call.arguments.get("version") if isinstance(call.arguments, Mapping) else None
+        return table.resource(call) or "", given if isinstance(given, str) and given else ref
 
 
 class MessageView:
@@ -165,7 +217,7 @@ class MessageView:
     @property
     def can_be_marked(self) -> bool:
         """Whether it has something that can carry a cache breakpoint: an image, or text that is not blank."""
-        return any(
+        return self._view.history.wire.cache_breakpoints and any(
             isinstance(piece, Image) or (isinstance(piece, Text) and bool(piece.text.strip()))
             for part in self.message.parts
             for piece in (part.content if isinstance(part, ToolResult) else (part,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +13,9 @@ from elision.errors import nearest
 from elision.history import Role
 from elision.moment import Moment
 from elision.view import View
+
+if TYPE_CHECKING:
+    from elision.redaction import Policy
 
 Stage = Literal["entry", "history", "request"]
 
@@ -68,6 +71,11 @@ class Processor(BaseModel, ABC):
     def type_name(self) -> str:
         """Its name in YAML."""
         return str(getattr(self, "type", type(self).__name__))
+
+    @property
+    def view_policy(self) -> Policy:
+        """What the model may see of the originals that its edits replace, when it recalls them."""
+        return "none"
 
     @property
     def runs_at(self) -> Stage:

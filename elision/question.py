@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from elision.compat import SWEAGENT, SWEAGENT_TYPES
-from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
-from elision.errors import ProcessorError
-from elision.guard import Case, Rule, first_refusal
-from elision.history import Address, Image, Opaque, Text, plain
+from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag, Template
+from elision.errors import ArchiveError, ProcessorError
+from elision.guard import ARCHIVED_FIRST, Case, Rule, first_refusal, redacts, results_of
+from elision.history import Address, History, Image, Opaque, Text, plain, texts_of
+from elision.originals import Owed, Taken
 from elision.overlay import content_at
 from elision.processor import Processor, Stage
 from elision.registry import plugins
-from elision.report import AppliedEdit, Failure, Refusal
+from elision.report import AppliedEdit, Failure, Place, Refusal
 from elision.view import View
+
+if TYPE_CHECKING:
+    from elision.archive import Entry
+    from elision.redaction import Policy
 
 
 @dataclass(slots=True)
@@ -23,7 +29,7 @@ class Decisions:
     """What has been decided, as it is reported; each entry once."""
 
     edits: list[AppliedEdit] = field(default_factory=list)
-    refusals: dict[tuple[str, int, int | None, str], Refusal] = field(default_factory=dict)
+    refusals: dict[Place, Refusal] = field(default_factory=dict)
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
 
@@ -39,21 +45,29 @@ class Question:
     decisions: Decisions
     on_error: str
     stale: list[int] = field(default_factory=list)
+    policy: Policy = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.policy = self.processor.view_policy
 
     def ask(self) -> list[int]:
         """Ask for edits and take in those that the guard lets pass; return the positions whose content changed."""
-        bookmark = self.view.memory.bookmark()
+        memory = self.view.memory
+        bookmark = memory.bookmark()
         try:
             if self.stage == "history" and not self.processor.fires(self.view.moment):
                 return []
+            self.view.wake()
+            bookmark = memory.bookmark()
             edits = _checked(self.processor.plan(self.view))
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
             self._failed(error)
-            self.view.memory.rewind(bookmark)
-            return []
-        return [position for edit in edits if (position := self._decide(edit)) is not None]
+            memory.rewind(bookmark)
+            edits = self._withholding() if self.processor.operation == "redact" else []
+        return [position for edit in edits if (position := self.decide(edit)) is not None]
 
-    def _decide(self, edit: Edit) -> int | None:
+    def decide(self, edit: Edit) -> int | None:
+        """Take in an edit, or refuse it; return the position whose content changed."""
         view = self.view
         if self._changes_nothing(edit):
             return None
@@ -61,33 +75,86 @@ class Question:
             edit=edit,
             processor=self.processor,
             stage=self.stage,
-            index=view.stage,
-            history=view.history,
-            overlay=view.overlay,
-            stop=view.moment.stop,
-            newest_step=view.moment.newest_step,
-            window=view.window,
+            view=view,
             sweagent=view.compat == SWEAGENT and type(self.processor) in _sweagents_own(),
         )
         refused = first_refusal(case)
         if refused is not None:
             rule, why = refused
-            if not why.lasting and isinstance(edit, Replace):
-                view.memory.deferred[edit.address] = None
+            if isinstance(edit, Replace) and why.until != "never":
+                again = view.memory.deferred if why.until == "later" else view.memory.waiting
+                again[edit.address] = None
             self._refuse(edit, rule, why.reason)
             return None
         return self._apply(edit)
 
     def _apply(self, edit: Edit) -> int | None:
-        view = self.view
+        overlay, originals = self.view.overlay, self.view.originals
         applied = self._applied(edit)
-        if view.overlay.apply(edit, self.index) and isinstance(edit, Replace):
+        stand = partial(self._stands, edit, applied)
+        undo = stand
+        if isinstance(edit, Replace | Drop | Insert) and not redacts(edit, self.processor):
+            undo = partial(self._taken_back, edit, applied, overlay.undoing(edit))
+        originals.taken.append(Taken(self._entry(edit, applied), stand, undo))
+        if isinstance(edit, Insert):
+            originals.texts.append(edit.text)
+        if overlay.apply(edit, self.index) and isinstance(edit, Replace):
             self.stale.append(edit.address.position)
         self.decisions.edits.append(applied)
-        self._tell("elision_edit_applied", edit=applied)
+        return edit.address.position if isinstance(edit, Replace) else None
+
+    def _stands(self, edit: Edit, applied: AppliedEdit) -> None:
+        self._tell("elision_edit_applied", edit=applied, ref=applied.ref)
+        self.decisions.refusals.pop((applied.processor, applied.action, applied.position, applied.part), None)
         if isinstance(edit, Replace | Tag):
             self.decisions.touched.add(edit.address.position)
-        return edit.address.position if isinstance(edit, Replace) else None
+
+    def _taken_back(self, edit: Edit, applied: AppliedEdit, undo: Callable[[], None]) -> None:
+        undo()
+        if self.stage != "request" and self.view.stage is not None:
+            self.view.originals.owed.insert(0, Owed(self.index, edit))
+        self.decisions.edits[:] = [each for each in self.decisions.edits if each is not applied]
+        self._refuse(edit, ARCHIVED_FIRST, self.view.originals.trouble)
+
+    def _withholding(self) -> list[Edit]:
+        """Return edits that withhold what a processor of the operation ``redact`` was to look at and did not."""
+        self.policy = "full"
+        parts = [part for message in self.view.messages for part in message.parts]
+        touched = self.processor.touches
+        return [
+            part.replace(f"[withheld: {self.processor.type_name} could not look at it]", reason="withheld")
+            for part in parts
+            if (part.is_result or part.role in touched) and not part.elided
+        ]
+
+    def _entry(self, edit: Edit, applied: AppliedEdit) -> Entry | None:
+        """Return what the archive keeps of an edit, if it removes anything."""
+        view = self.view
+        if not isinstance(edit, Replace | Drop) or not view.originals.archive.keeps:
+            return None
+        from elision.archive import Entry
+
+        sealed = view.originals.sealed(view.history, edit.address if isinstance(edit, Replace) else edit.step)
+        if isinstance(sealed, ArchiveError):
+            return None
+        results = results_of(view.history, edit)
+        call = results[0].call if isinstance(edit, Replace) and results else None
+        return Entry(
+            content=sealed,
+            ref=sealed.ref,
+            placeholder=plain(edit.content) if isinstance(edit, Replace) and edit.elides else "",
+            chars_before=applied.chars_before,
+            chars_after=applied.chars_after,
+            session=view.originals.session,
+            processor=applied.processor,
+            operation=applied.operation,
+            call_id=applied.call_id,
+            tool=applied.tool,
+            arguments=call.arguments if call else None,
+            classes=applied.classes,
+            view_policy=self.policy,
+            reason=edit.reason,
+        )
 
     def _changes_nothing(self, edit: Edit) -> bool:
         history, overlay = self.view.history, self.view.overlay
@@ -108,33 +175,46 @@ class Question:
 
     def _applied(self, edit: Edit) -> AppliedEdit:
         position, part, call_id, tool = self._place(edit)
+        view, operation = self.view, self.processor.operation
         before = after = 0
-        reason, elides = edit.reason, False
+        ref: str | None = None
         if isinstance(edit, Replace):
-            found = content_at(self.view.history, self.view.overlay, edit.address, self.view.stage)
-            before, after, elides = len(plain(found)), len(plain(edit.content)), edit.elides
+            found = content_at(view.history, view.overlay, edit.address, view.stage)
+            before, after = len(plain(found)), len(plain(edit.content))
+            ref = getattr(view.originals.sealed(view.history, edit.address), "ref", None)
+        elif isinstance(edit, Drop):
+            before = _chars(view.history, edit.step)
+            ref = getattr(view.originals.sealed(view.history, edit.step), "ref", None)
         elif isinstance(edit, Insert):
             after = len(edit.text)
         return AppliedEdit(
             self.processor.type_name,
             _action(edit),
-            self.processor.operation,
+            operation,
             position,
             part,
             call_id,
             tool,
             before,
             after,
-            reason,
-            elides,
+            edit.reason,
+            isinstance(edit, Replace) and edit.elides,
+            self._classes(edit),
+            ref or "",
         )
 
+    def _classes(self, edit: Edit) -> tuple[str, ...]:
+        found = (self.view.standing.classes(paired) for paired in results_of(self.view.history, edit))
+        return tuple(sorted(frozenset().union(*found)))
+
     def _refuse(self, edit: Edit, rule: Rule, reason: str) -> None:
-        position, part, call_id, _ = self._place(edit)
-        key = (self.processor.type_name, position, part, rule.name)
-        if key not in self.decisions.refusals:
-            refusal = Refusal(self.processor.type_name, _action(edit), position, part, call_id, rule.name, reason)
-            self.decisions.refusals[key] = refusal
+        position, part, call_id, tool = self._place(edit)
+        action, name = _action(edit), self.processor.type_name
+        classes = () if rule.number == 0 else self._classes(edit)
+        refusal = Refusal(name, action, position, part, call_id, rule.name, reason, tool, classes)
+        known = self.decisions.refusals.get(refusal.place)
+        self.decisions.refusals[refusal.place] = refusal
+        if known is None or known.rule != rule.name:
             self._tell("elision_edit_refused", refusal=refusal, rule=rule)
 
     def _place(self, edit: Edit) -> tuple[int, int | None, str, str]:
@@ -162,6 +242,11 @@ class Question:
                 "mend the processor, or set on_error: skip to send the request without its edits"
             ) from error
         self.decisions.failures.setdefault((name, told), Failure(name, told))
+
+
+def _chars(history: History, step: int) -> int:
+    found = history.steps[step]
+    return sum(len(text) for message in history.messages[found.start : found.stop] for text in texts_of(message.parts))
 
 
 def _checked(planned: Any) -> list[Edit]:
@@ -194,7 +279,7 @@ def _well_formed(edit: Any) -> bool:
         return False
     match edit:
         case Replace(address=Address(position=int(), part=int()), content=tuple() as content, elides=bool()):
-            return all(map(_is_content, content))
+            return all(map(_is_content, content)) and (edit.template is None or type(edit.template) is Template)
         case Tag(address=Address(position=int(), part=int()), tags=frozenset() as tags):
             return all(isinstance(tag, str) for tag in tags)
         case Insert(position=int(), role="user" | "system", text=str(), kind="note" | "summary"):

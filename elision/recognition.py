@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Literal
 
 _item = operator.itemgetter("content")
-_maybe = operator.methodcaller("get", "content")
+_KEYS = ("content", "output", "parts")
 
 
 class Known:
@@ -51,12 +53,11 @@ class Known:
 
 def contents(messages: Sequence[Any]) -> list[Any]:
     """Return the content of each message; ``None`` where it has none."""
-    for get in (_item, _maybe):
-        try:
-            return list(map(get, messages))
-        except (AttributeError, KeyError, TypeError):
-            continue
-    return [
-        message.get("content") if isinstance(message, Mapping) else getattr(message, "content", None)
-        for message in messages
-    ]
+    with suppress(AttributeError, KeyError, TypeError):
+        return list(map(_item, messages))
+    return list(map(_content, messages))
+
+
+def _content(message: Any) -> Any:
+    read = message.get if isinstance(message, Mapping) else partial(getattr, message)
+    return next((found for key in _KEYS if (found := read(key, None)) is not None), None)

@@ -6,8 +6,10 @@ network.  What could not be scanned is withheld.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -204,8 +206,12 @@ _OWN_KINDS = {kind for kind, _ in _OWN}
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return the patterns of detect-secrets, and those that it lacks, with what they find."""
+    shows = warnings.showwarning
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.plugins.base import RegexBasedDetector
+
+    if warnings.showwarning is not shows:
+        logging.captureWarnings(capture=False)  # detect-secrets takes the host's warnings into its log
 
     found: Mapping[str, Any] = get_mapping_from_secret_type_to_class()
     theirs = [

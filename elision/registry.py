@@ -49,6 +49,10 @@ class Plugins:
         return dict(self._collect("elision_tables", lambda item: str(item[0]), _items).values())
 
     @cached_property
+    def _profiles(self) -> Mapping[str, str]:
+        return dict(self._collect("elision_profiles", lambda item: str(item[0]), _items).values())
+
+    @cached_property
     def _hosts(self) -> Mapping[str, str]:
         return dict(self._collect("elision_hosts", lambda item: str(item[0]), _items).values())
 
@@ -71,6 +75,10 @@ class Plugins:
     def tables(self) -> Mapping[str, str]:
         """Return the YAML of classification tables by name."""
         return self._tables
+
+    def profiles(self) -> Mapping[str, str]:
+        """Return the YAML of model and provider profiles by name."""
+        return self._profiles
 
     def hosts(self) -> Mapping[str, str]:
         """Return the modules of hosts by name."""

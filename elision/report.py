@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+from elision.kept import Kept, Unknown
 from elision.repair import Repair
+from elision.standing import UNKNOWN, SkillChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,9 @@ class AppliedEdit:
     chars_after: int
     reason: str
     elides: bool
+    classes: tuple[str, ...] = ()
+    ref: str = ""
+    """The original's name in the archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +44,31 @@ class Refusal:
     call_id: str
     rule: str
     reason: str
+    tool: str = ""
+    classes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """What was to be edited, by whom and how."""
+        return self.processor, self.action, self.position, self.part
+
+
+Place: TypeAlias = tuple[str, str, int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A processor or a listener that raised, and what came of it."""
+    """A processor or a listener that raised, or the archive where it failed, and what came of it."""
 
     processor: str
     error: str
     effect: str = "its new edits are left out of the request (on_error: raise shows where)"
+
+    @property
+    def told(self) -> str:
+        """The failure in one line."""
+        raised = "" if self.processor == "archive" else f"{self.processor} raised "
+        return f"{raised}{self.error}; {self.effect}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +103,9 @@ class SentView:
     pending: Sequence[Pending]
     history: Sequence[Any]
     model: str | None = None
+    unreachable: Sequence[Pending] = ()
+    """Calls whose placeholders no tool of the request can read back any longer."""
+    kept: Kept | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -89,6 +114,47 @@ class SentView:
 
         before, after = count_messages((self.history, self.messages), self.dialect, self.model)
         return Tokens(before, after)
+
+    @cached_property
+    def unknown(self) -> Unknown:
+        """Results that no rule of the table knows, which are sent in full; counted when first asked for."""
+        return self.kept.unknown() if self.kept else Unknown(0, 0, ())
+
+    @cached_property
+    def skill_changes(self) -> Sequence[SkillChange]:
+        """Skills that were loaded again and are not what they were when they were first loaded."""
+        return self.kept.skill_changes() if self.kept else ()
+
+    @property
+    def unknown_tools(self) -> list[str]:
+        """Tools with results that a processor wanted out and no rule knows, those with the most first."""
+        unknown = (refusal.tool for refusal in self.refusals if UNKNOWN in refusal.classes and refusal.tool)
+        return [name for name, _ in Counter(unknown).most_common()]
+
+    @property
+    def held_up_by_unknown(self) -> bool:
+        """Whether nothing was removed, mostly because nobody knows what the results are."""
+        unknown = sum(UNKNOWN in refusal.classes for refusal in self.refusals)
+        return 2 * unknown > len(self.refusals) and not self.removed and bool(self.unknown_tools)
+
+    @property
+    def removed(self) -> int:
+        """Characters that the edits have taken out."""
+        return sum(max(0, edit.chars_before - edit.chars_after) for edit in self.edits)
+
+    @property
+    def note(self) -> str:
+        """One line that says why results stay in the request that a processor wanted out, and what to do; or nothing.
+
+        It is there when tools are not known, and when nothing at all was removed.
+        """
+        if self.unknown_tools:
+            table = self.kept.standing.table if self.kept else None
+            return _unknown_note(self.unknown_tools, table.name if table else "")
+        if self.refusals and not self.removed:
+            (reason, count), *_ = Counter(refusal.reason for refusal in self.refusals).most_common(1)
+            return f"nothing was removed: {count} of {len(self.refusals)} refusals say: {reason}"
+        return ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the messages."""
@@ -102,4 +168,16 @@ class SentView:
             "failures": [asdict(failure) for failure in self.failures],
             "repairs": [asdict(repair) for repair in self.repairs],
             "pending": [asdict(call) for call in self.pending],
+            "unreachable": [asdict(call) for call in self.unreachable],
+            "unknown": self.unknown._asdict(),
+            "skill_changes": [change._asdict() for change in self.skill_changes],
+            "note": self.note,
         }
+
+
+def _unknown_note(tools: Sequence[str], table: str) -> str:
+    shown = ", ".join(repr(name)[:60] for name in tools[:5]) + (", …" if len(tools) > 5 else "")
+    return (
+        f"results of {shown} stay in the request: the table {table!r} has no rule that knows them; add rules "
+        "(elision classify RUN --suggest prints them), or write classification: none"
+    )

@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from elision.dialect import Dialect, by_name, detect, named
-from elision.errors import InputError, nearest
 from elision.fold import Fold
 from elision.history import History
-from elision.moment import Request
+from elision.incoming import incoming
+from elision.kept import Kept
+from elision.moment import Request, whole
+from elision.originals import Originals
 from elision.outgoing import Outgoing, finished, outgoing, patched
 from elision.question import Decisions
 from elision.recognition import Known
 from elision.registry import plugins
-from elision.report import Pending, SentView
+from elision.report import Failure, Pending, SentView
+from elision.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:
     from elision.chain import Chain
@@ -41,7 +44,15 @@ class Session:
         self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
+        self._originals = Originals(chain.opened_archive, id)
         self._warned: set[str] = set()
+        self.outgoing: Outgoing | None = None
+        """What the last request was made of."""
+
+    @property
+    def fold(self) -> Fold | None:
+        """The decisions so far."""
+        return self._fold
 
     def __enter__(self) -> Self:
         return self
@@ -63,28 +74,25 @@ class Session:
         ``messages`` is the list of messages, or a whole request with ``messages``, ``system``, ``tools``, ``model``.
         The host's objects are never changed.
         """
-        if isinstance(messages, Mapping):
-            request = messages
-            if "messages" not in request:
-                meant = nearest("messages", map(str, request), what="it has")
-                raise InputError(f"messages: the request has no key 'messages'; {meant}; give a list of messages there")
-            messages = request["messages"]
-            system = request.get("system", system)
-            tools = request.get("tools", tools)
-            asked = request.get("model")
-            model = model or (asked if isinstance(asked, str) else None)
-        if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
-            raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
-        reader = self._reader(messages, dialect, {"system": system, "tools": tools})
-        fold = self._follow(list(messages), reader)
-        facts = Request(system, tools, model or self.chain.model, self.chain.compat)
+        given, facts = incoming(messages, self.chain, system=system, tools=tools, model=model)
+        reader = self._reader(given, dialect, {"system": facts.system, "tools": facts.tools})
+        fold = self._follow(given, reader)
         fold.advance(facts)
+        fold.settle()
         self._render(reader, fold)
-        sent = outgoing(reader, fold.history, fold.overlay, self._rendered)
-        decisions = fold.for_request(sent, facts)
+        sent, decisions = self._sent(reader, fold, facts)
+        if not fold.settle():
+            # Asked again, with an archive that takes nothing.
+            sent, decisions = self._sent(reader, fold, facts)
+            fold.settle()
+        self.outgoing = sent
         view = self._view(fold, sent, decisions, facts)
-        self._warn(view)
+        self._warn(view, fold.standing)
         return view
+
+    def _sent(self, reader: Dialect, fold: Fold, facts: Request) -> tuple[Outgoing, Decisions]:
+        sent = outgoing(reader, fold.history, fold.overlay, self._rendered)
+        return sent, fold.for_request(sent, facts)
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
         """Return the dialect: looked for anew until its own marks are seen, and when messages have new keys."""
@@ -109,7 +117,7 @@ class Session:
         likeness = self._known.compare(messages)
         if self._fold is None or likeness == "other":
             self._forget()
-            self._fold = Fold(self.chain.processors, History(reader.wire), self.chain.on_error)
+            self._fold = self._new_fold(History(reader.wire))
         elif likeness == "equal":
             self._take_present_objects(messages)
         history, fresh = self._fold.history, messages[len(self._known.raws) :]
@@ -118,6 +126,10 @@ class Session:
         self._rendered += fresh
         self._known.extend(fresh)
         return self._fold
+
+    def _new_fold(self, history: History) -> Fold:
+        chain = self.chain
+        return Fold(chain.processors, history, on_error=chain.on_error, table=chain.table, originals=self._originals)
 
     def _take_present_objects(self, messages: list[Any]) -> None:
         """What is untouched is sent as the host's present object, not as an equal one that it had before."""
@@ -138,21 +150,31 @@ class Session:
 
     def _view(self, fold: Fold, sent: Outgoing, decisions: Decisions, facts: Request) -> SentView:
         messages, refused, repairs = finished(sent, decisions, facts)
+        trouble = self._originals.trouble
+        failures = [*fold.decisions.failures.values(), *decisions.failures.values()]
+        if trouble:
+            failures.append(Failure("archive", trouble, "what it cannot keep stays in the request"))
         return SentView(
             messages=messages,
             dialect=sent.dialect.name,
             edits=(*fold.decisions.edits, *decisions.edits),
             refusals=(*fold.decisions.refusals.values(), *decisions.refusals.values(), *refused),
-            failures=(*fold.decisions.failures.values(), *decisions.failures.values()),
+            failures=tuple(failures),
             repairs=tuple(repairs),
             pending=tuple(Pending(step.index, call.id, call.name) for step, _, call in fold.history.unanswered()),
             history=tuple(self._known.raws),
             model=facts.model,
+            unreachable=fold.unreachable_calls(),
+            kept=Kept(fold.history, fold.standing, fold.overlay, whole(fold.history), facts),
         )
 
-    def _warn(self, view: SentView) -> None:
-        for failure in view.failures:
-            told = f"{failure.processor} raised {failure.error}; {failure.effect}"
-            if told not in self._warned:
-                self._warned.add(told)
-                warnings.warn(told, ElisionWarning, stacklevel=3)
+    def _warn(self, view: SentView, standing: Standing) -> None:
+        """Say once what the host should know; a change of a skill as far as the table has been asked."""
+        told = {failure.told: failure.told for failure in view.failures}
+        told |= {change.told: change.told for change in standing.skill_changes}
+        if UNKNOWN not in self._warned and view.held_up_by_unknown:
+            told[UNKNOWN] = view.note
+        for key, line in told.items():
+            if key not in self._warned:
+                self._warned.add(key)
+                warnings.warn(line, ElisionWarning, stacklevel=3)

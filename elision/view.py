@@ -20,6 +20,8 @@ from elision.parts import MessageView, Observation, PartView, StepView
 if TYPE_CHECKING:
     from elision.edits import Edit
     from elision.hostside import HostSide
+    from elision.originals import Originals
+    from elision.standing import Standing
 
 
 class View:
@@ -39,6 +41,8 @@ class View:
         memory: Memory | None = None,
         request: Request | None = None,
         host: HostSide | None = None,
+        standing: Standing,
+        originals: Originals,
     ) -> None:
         self.history = history
         self.overlay = overlay
@@ -47,7 +51,15 @@ class View:
         self.window = window
         self.memory = memory or Memory()
         self.request = request or Request()
+        self.originals = originals
+        self._standing = standing
         self._host = host
+
+    @property
+    def standing(self) -> Standing:
+        """What the table says of the observations so far."""
+        self._standing.advance(self.moment, self.request)
+        return self._standing
 
     @property
     def messages(self) -> list[MessageView]:
@@ -221,6 +233,17 @@ class View:
     def compat(self) -> str | None:
         """``sweagent`` where SWE-agent's own processors must give SWE-agent's own bytes."""
         return self.request.compat
+
+    def wake(self) -> None:
+        """Put what was refused, and may be allowed by now, among what is offered again."""
+        memory = self.memory
+        if memory.waiting:
+            changed = self.standing.changed
+            for address in changed[memory.woken :]:
+                if address in memory.waiting:
+                    del memory.waiting[address]
+                    memory.deferred[address] = None
+            memory.woken = len(changed)
 
     def _settled(self, deferred: Iterable[Address]) -> list[Address]:
         """Return the parts that were put off and need not be any longer: their step is complete and not the newest."""

@@ -17,6 +17,7 @@ def elision_processors() -> list[type[Processor]]:
     from elision.processors.default import Default
     from elision.processors.image_parsing import ImageParsing
     from elision.processors.last_n_observations import LastNObservations
+    from elision.processors.redact import Redact
     from elision.processors.remove_regex import RemoveRegex
     from elision.processors.tag_tool_call_observations import TagToolCallObservations
 
@@ -27,6 +28,7 @@ def elision_processors() -> list[type[Processor]]:
         Default,
         ImageParsing,
         LastNObservations,
+        Redact,
         RemoveRegex,
         TagToolCallObservations,
     ]
@@ -36,11 +38,13 @@ def elision_processors() -> list[type[Processor]]:
 def elision_dialects() -> list[Dialect]:
     """Offer the built-in dialects; the first wins where two fit equally well."""
     from elision.plugins.dialects.anthropic import Anthropic
+    from elision.plugins.dialects.gemini import Gemini
     from elision.plugins.dialects.miniswe import MiniSWE
     from elision.plugins.dialects.openai import OpenAI
+    from elision.plugins.dialects.responses import Responses
     from elision.plugins.dialects.sweagent import SWEAgent
 
-    return [OpenAI(), Anthropic(), SWEAgent(), MiniSWE()]
+    return [OpenAI(), Anthropic(), Responses(), Gemini(), SWEAgent(), MiniSWE()]
 
 
 @hookimpl
@@ -58,6 +62,17 @@ def elision_templates() -> Mapping[str, str]:
 def elision_tables() -> Mapping[str, str]:
     """Offer the tables in ``configs/tables``."""
     folder = files("elision.configs").joinpath("tables")
+    return {
+        entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".yaml")
+    }
+
+
+@hookimpl
+def elision_profiles() -> Mapping[str, str]:
+    """Offer the profiles in ``configs/profiles``."""
+    folder = files("elision.configs").joinpath("profiles")
     return {
         entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
         for entry in folder.iterdir()

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from elision import Edit, Observation, Operation, Processor, Stage, View
+from elision import Edit, Observation, Operation, Processor, Stage, View, check_template
 
 
 class LastNObservations(Processor):
@@ -45,17 +45,25 @@ class LastNObservations(Processor):
     always_keep_output_for_tags: frozenset[str] = frozenset({"keep_output"})
     """Observations with one of these tags are never elided; this wins over removal."""
 
+    placeholder: str | None = None
+    """Template of the placeholder, by name or inline; ``compact`` if not given, in a SWE-agent config SWE-agent's."""
+
+    def prepare(self) -> None:
+        """Refuse a template that does not exist or cannot be rendered."""
+        check_template(self.placeholder or "compact")
+
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose placeholders for the observations that have become old, and for those tagged for removal."""
+        template = self.placeholder or ("sweagent" if view.compat == "sweagent" else "compact")
         for observation in view.newly_arrived():
             if observation.tags & self.always_remove_output_for_tags and self._may_go(observation):
-                yield observation.elide(reason="tagged for removal")
+                yield observation.elide(template, reason="tagged for removal")
         first = 0 if view.has_task else 1
         count = view.observation_count + (1 - first)
         kept = count - max(0, count // self.polling * self.polling - self.n)
         for observation in view.older_observations(keep_last=kept):
             if observation.ordinal >= first and self._may_go(observation):
-                yield observation.elide(reason=f"older than the last {self.n} observations")
+                yield observation.elide(template, reason=f"older than the last {self.n} observations")
 
     def _may_go(self, observation: Observation) -> bool:
         return not observation.tags & self.always_keep_output_for_tags

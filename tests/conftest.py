@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import elision
+
+os.environ["ELISION_ARCHIVE"] = "memory:"  # chains that are made when a test module is imported included
 
 ROOT = Path(__file__).parents[1]
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much]

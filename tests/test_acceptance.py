@@ -71,7 +71,8 @@ def test_the_packages_that_were_asked_for_each_do_real_work() -> None:
 
 
 def test_the_message_stays_and_its_content_is_replaced_so_call_and_result_are_always_paired() -> None:
-    view = elision.loads("history_processors: [{type: last_n_observations, n: 1}]").process(MESSAGES)
+    chain = elision.loads("{history_processors: [{type: last_n_observations, n: 1}], classification: none}")
+    view = chain.process(MESSAGES)
     shape = [(m["role"], m.get("tool_call_id"), [c["id"] for c in m.get("tool_calls", ())]) for m in MESSAGES]
 
     assert [
@@ -97,3 +98,15 @@ def test_the_same_run_written_in_another_dialect_gives_the_same_elisions(name: s
         for e in chain.process(MESSAGES).edits
         if e.action == "elide"
     ]
+
+
+def test_every_test_that_the_list_of_checks_names_is_there() -> None:
+    listed = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs/acceptance.md").read_text(encoding="utf-8"))
+    missing = [
+        f"{path}::{name}"
+        for path, name in listed
+        if not (ROOT / path).exists() or f"def {name}" not in (ROOT / path).read_text(encoding="utf-8")
+    ]
+
+    assert len(listed) > 20
+    assert missing == []

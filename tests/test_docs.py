@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 import shlex
@@ -10,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doc_blocks import ROOT, blocks, documents, make_importable
@@ -79,20 +82,41 @@ def test_readme_and_contributing_give_the_same_command_for_the_tests() -> None:
     assert f"```sh\n{first_block('Run the tests')}```" in DOCUMENTS["CONTRIBUTING.md"]
 
 
-def test_the_example_in_the_readme_prints_the_table_that_is_shown(tmp_path: Path) -> None:
-    command = first_block("Try it").splitlines()[-1].replace("view.json", str(tmp_path / "view.json"))
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run(
-        [sys.executable, "-c", "from elision.cli import main; main()", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+def test_the_example_in_the_readme_prints_the_table_that_is_shown_and_recalls_what_went(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    environ = {name: value for name, value in os.environ.items() if name != "ELISION_ARCHIVE"}
+    apply, recall = (
+        subprocess.run(
+            [sys.executable, "-m", "elision", *shlex.split(first_block("Try it", after=block).splitlines()[-1])[1:]],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for block in (0, 3)
     )
+    sent = json.loads((tmp_path / "view.json").read_text(encoding="utf-8"))
+    messages = json.loads((ROOT / "examples" / "sample_run.json").read_text(encoding="utf-8"))["messages"]
+    placeholder = first_block("Try it", after=2).strip()
+    (place,) = (position for position, message in enumerate(sent) if message["content"] == placeholder)
 
-    assert done.returncode == 0, done.stderr
-    assert first_block("Try it", after=1).splitlines() == [line.rstrip() for line in done.stdout.splitlines()]
-    assert (tmp_path / "view.json").stat().st_size > 0
+    assert (apply.returncode, recall.returncode) == (0, 0), apply.stderr + recall.stderr
+    assert first_block("Try it", after=1).splitlines() == [
+        line.rstrip() for line in (apply.stderr + apply.stdout).splitlines()
+    ]
+    assert recall.stdout == messages[place]["content"]
+
+
+def test_the_reasons_in_the_readme_why_results_stay_are_counted(sample_run: Any) -> None:
+    refusals = elision.load("last_n_polling").process(sample_run["messages"]).refusals
+    counted = Counter(
+        "short" if each.rule == "never_grows" else "receipt" if "receipt" in each.classes else each.classes[0]
+        for each in refusals
+    )
+    told = re.findall(r"^- (\d+) are (?:so )?(short|receipt|unknown)", DOCUMENTS["README.md"], re.M)
+
+    assert {reason: int(number) for number, reason in told} == counted
 
 
 def test_the_program_in_the_readme_prints_what_is_shown(tmp_path: Path) -> None:
@@ -160,7 +184,7 @@ def test_the_plugin_in_the_documents_works_as_written(tmp_path: Path) -> None:
 USE = '''
 import elision
 
-call = {"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+call = {"id": "a", "type": "function", "function": {"name": "run_tests", "arguments": "{}"}}
 output = """before
 Traceback (most recent call last):
   File "a.py", line 1, in <module>

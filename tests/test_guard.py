@@ -130,7 +130,7 @@ def test_a_placeholder_is_never_replaced_again() -> None:
         def plan(self, view: View) -> Iterable[Edit]:
             return [o.replace("x") for o in view.observations[:1]]
 
-    elide = planned(lambda view: [o.elide() for o in view.older_observations(keep_last=1)], stage="history")
+    elide = planned(lambda view: [o.elide("sweagent") for o in view.older_observations(keep_last=1)], stage="history")
     view = Chain([elide, Again()]).process(HISTORY)
 
     assert view.messages[3]["content"] == "Old environment output: (1 lines omitted)"

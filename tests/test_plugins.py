@@ -200,11 +200,13 @@ class Listener:
     def __init__(self, *, fails: bool = False) -> None:
         self.fails = fails
         self.applied: list[Any] = []
+        self.refs: list[str] = []
         self.refused: list[Any] = []
 
     @elision.hookimpl
-    def elision_edit_applied(self, edit: elision.AppliedEdit) -> None:
+    def elision_edit_applied(self, edit: elision.AppliedEdit, ref: str) -> None:
         self.applied.append(edit)
+        self.refs.append(ref)
         self._fail()
 
     @elision.hookimpl
@@ -264,25 +266,35 @@ def grow(chain: elision.Chain, steps: int) -> elision.SentView:
 
 def test_listeners_are_told_of_each_edit_once(listen: Callable[[Listener], Listener]) -> None:
     listener = listen(Listener())
-    view = grow(elision.Chain([HideAll()]), steps=5)
+    view = grow(elision.Chain([HideAll()], classification=None), steps=5)
 
     assert [edit.call_id for edit in listener.applied] == ["call_0", "call_1", "call_2", "call_3"]
     assert listener.applied == list(view.edits)
 
 
+def test_listeners_are_told_the_ref_by_which_the_original_is_recalled(
+    listen: Callable[[Listener], Listener],
+) -> None:
+    listener = listen(Listener())
+    chain = elision.Chain([HideAll()], classification=None)
+    grow(chain, steps=3)
+
+    assert [chain.opened_archive.get(ref).content for ref in listener.refs] == ["output 0", "output 1"]
+
+
 def test_listeners_are_told_of_each_refusal_once_with_the_rule(listen: Callable[[Listener], Listener]) -> None:
     listener = listen(Listener())
-    view = grow(elision.Chain([HideAll()]), steps=5)
+    view = grow(elision.Chain([HideAll()], classification=None), steps=5)
 
     assert [refusal.call_id for refusal, _ in listener.refused] == [f"call_{step}" for step in range(5)]
     assert {rule for _, rule in listener.refused} == {"newest_step_stays"}
-    assert [refusal for refusal, _ in listener.refused] == list(view.refusals)
+    assert [refusal for refusal, _ in listener.refused[-1:]] == list(view.refusals)
 
 
 def test_a_listener_that_raises_is_reported_and_changes_nothing_that_is_sent(
     listen: Callable[[Listener], Listener],
 ) -> None:
-    chain = elision.Chain([HideAll()])
+    chain = elision.Chain([HideAll()], classification=None)
     expected = grow(chain, steps=3)
     listen(Listener(fails=True))
     with pytest.warns(elision.ElisionWarning):
@@ -298,7 +310,7 @@ def test_a_listener_that_raises_does_not_keep_the_others_from_being_told(
 ) -> None:
     early, broken, late = (listen(Listener(fails=fails)) for fails in (False, True, False))
     with pytest.warns(elision.ElisionWarning):
-        grow(elision.Chain([HideAll()]), steps=3)
+        grow(elision.Chain([HideAll()], classification=None), steps=3)
 
     assert early.applied == broken.applied == late.applied
     assert len(late.applied) == 2

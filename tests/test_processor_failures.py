@@ -43,7 +43,7 @@ def test_what_is_no_edit_is_named_in_a_warning_and_the_request_goes_out(given: A
 
 def test_a_processor_that_raises_loses_all_its_new_edits_and_earlier_decisions_stand() -> None:
     def plan(view: View) -> Iterable[Edit]:
-        yield from (o.elide() for o in view.older_observations(keep_last=1))
+        yield from (o.elide("sweagent") for o in view.older_observations(keep_last=1))
         if view.moment.steps == 3:
             raise RuntimeError("broken")
 
@@ -58,7 +58,7 @@ def test_a_processor_that_raises_loses_all_its_new_edits_and_earlier_decisions_s
 
 def test_a_failed_processor_is_offered_the_same_observations_again() -> None:
     def plan(view: View) -> Iterable[Edit]:
-        edits = [o.elide() for o in view.older_observations(keep_last=1)]
+        edits = [o.elide("sweagent") for o in view.older_observations(keep_last=1)]
         if view.moment.steps == 2:
             raise RuntimeError("only this once")
         return edits

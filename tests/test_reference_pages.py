@@ -106,24 +106,24 @@ def test_cache_breakpoints_are_edits_and_only_messages_are_counted() -> None:
 
 CHECK = """
 from elision.testing import check_processor
-from acme_cleared import ClearOld
-check_processor(ClearOld, max_examples=2, keep_last=0)
+from acme_cut import CutOld
+check_processor(CutOld, max_examples=20, keep_last=0, keep_lines=1)
 """
 
 
 @pytest.mark.parametrize("leaves_its_own_alone", [True, False])
-def test_a_placeholder_of_a_plugin_is_left_alone_by_the_two_lines_of_its_page(
+def test_a_mark_of_a_plugin_is_left_alone_by_the_two_lines_of_its_page(
     leaves_its_own_alone: bool, tmp_path: Path
 ) -> None:
     _, _, module = (block.text for block in blocks(PLUGINS, "python"))
-    two_lines = re.compile(r" +if observation\.text\.startswith.*\n +continue\n")
-    (tmp_path / "acme_cleared.py").write_text(
+    two_lines = re.compile(r" +if lines and lines\[-1\]\.endswith.*\n +continue\n")
+    (tmp_path / "acme_cut.py").write_text(
         module if leaves_its_own_alone else two_lines.sub("", module), encoding="utf-8"
     )
     metadata = tmp_path / "acme-0.1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 0.1.0\n", encoding="utf-8")
-    (metadata / "entry_points.txt").write_text("[elision]\nacme = acme_cleared\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("[elision]\nacme = acme_cut\n", encoding="utf-8")
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", CHECK], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
@@ -131,4 +131,4 @@ def test_a_placeholder_of_a_plugin_is_left_alone_by_the_two_lines_of_its_page(
 
     assert two_lines.search(module)
     assert (done.returncode == 0) == leaves_its_own_alone, done.stderr
-    assert ("ClearOld breaks the contract: idempotent: " in done.stderr) != leaves_its_own_alone
+    assert ("CutOld breaks the contract: idempotent: " in done.stderr) != leaves_its_own_alone

@@ -48,7 +48,8 @@ class Cell:
         if not self.allowed:
             return "never"
         if facts.age < self.after_steps:
-            return f"only after {self.after_steps} steps; this is {facts.age} steps old"
+            steps = "1 step" if facts.age == 1 else f"{facts.age} steps"
+            return f"only after {self.after_steps} steps; this is {steps} old"
         if self.when is not None and not getattr(facts, self.when):
             return f"only {CONDITIONS[self.when]}"
         if self.max_tokens is not None:

@@ -23,7 +23,7 @@ from elision.errors import ConfigError, Problem
 
 KEYS = ("extends", "description", "classes", "rules")
 ROOT = "classes"
-"""The table that every other one extends in the end: the seven classes, and no rules."""
+"""The table that every other one extends in the end: the classes, and the rule for what recall brings back."""
 
 _EXPECTED = "give a table as YAML, with 'rules:' or 'classes:' at the top"
 

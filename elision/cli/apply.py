@@ -29,6 +29,9 @@ _UNITS = ("messages", "characters", "tokens")
 @click.option("-o", "--output", "out", metavar="OUT", type=click.Path(path_type=Path), help="File for the messages.")
 @click.option("--report", metavar="R", type=click.Path(path_type=Path), help="JSON file for every decision.")
 @click.option("--model", metavar="M", help="Model to count tokens for.")
+@click.option(
+    "--archive", metavar="URI", help="Where originals go: a folder or URL.  [default: $ELISION_ARCHIVE, the chain's]"
+)
 @click.option("--json", "json_", is_flag=True, help="Print the summary as JSON instead of a table.")
 def command(
     *,
@@ -42,6 +45,7 @@ def command(
     out: Path | None,
     report: Path | None,
     model: str | None,
+    archive: str | None,
     json_: bool,
 ) -> None:
     """Show the view of recorded histories under a chain.
@@ -63,7 +67,7 @@ def command(
     from elision.dialect import by_name
     from elision.registry import plugins
 
-    chain = elision.load(chain_name, attempt=attempt)
+    chain = elision.load(chain_name, attempt=attempt, archive=archive)
     for name in filter(None, (source, target)):
         by_name(plugins().dialects(), name)
     wanted = source or (None if chain.dialect == "auto" else chain.dialect)
@@ -90,19 +94,25 @@ def _summarise(results: list[Applied], gathered: Gathered, report: Path | None, 
     if json_:
         print_json({"runs": summaries, "skipped": list(gathered.skipped)}, err=err)
     if not (json_ and err):
-        _say_notes(summaries, gathered, report)
+        _say_notes(results, summaries, gathered, report)
     if not json_:
         _print_sizes(summaries, err=err)
         _print_edits(results, err=err)
 
 
-def _say_notes(summaries: list[dict[str, Any]], gathered: Gathered, report: Path | None) -> None:
+def _say_notes(
+    results: list[Applied], summaries: list[dict[str, Any]], gathered: Gathered, report: Path | None
+) -> None:
     for line in gathered.skipped:
         say(f"skipped: {line}")
-    for index, summary in enumerate(summaries):
+    for index, (result, summary) in enumerate(zip(results, summaries, strict=True)):
         where = f"{summary['input']}: run {summary['run']}"
-        for failure in summary["failures"]:
-            say(f"warning: {where}: {failure['processor']} raised {failure['error']}; its new edits are left out")
+        for failure in result.view.failures:
+            say(f"warning: {where}: {failure.told}")
+        for change in result.view.skill_changes:
+            say(f"warning: {where}: {change.told}")
+        if summary["note"]:
+            say(f"note: {where}: {summary['note']}")
         for line in summary["lost"]:
             say(f"warning: {where}: {line}")
         written = summary["written"]

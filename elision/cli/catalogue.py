@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
 from inspect import cleandoc
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from elision.classification.classes import OPERATIONS
@@ -30,6 +31,7 @@ def names() -> dict[str, list[str]]:
         "dialects": [dialect.name for dialect in found.dialects()],
         "chains": sorted(shipped_chains()),
         "tables": sorted(found.tables()),
+        "profiles": sorted(found.profiles()),
         "hosts": sorted(found.hosts()),
         "templates": sorted(found.templates()),
         "plugins": [str(name) for name, plugin in found.manager.list_name_plugin() if plugin is not None],
@@ -79,6 +81,23 @@ def _table_row(name: str) -> dict[str, Any]:
     }
 
 
+def _profile_row(name: str) -> dict[str, Any]:
+    from elision.profiles.loading import read
+
+    chain = read(name)
+    thinking, cache = (
+        next((each.sections[section][key] for each in reversed(chain) if key in each.sections.get(section, {})), "")
+        for section, key in (("thinking", "rule"), ("cache", "marks"))
+    )
+    return {
+        "models": list(chain[-1].models),
+        "thinking": thinking,
+        "cache": cache,
+        "about": chain[-1].description,
+        "plugin": plugins().owner("elision_profiles", name),
+    }
+
+
 def _host_row(name: str) -> dict[str, Any]:
     return {"module": plugins().hosts()[name], "plugin": plugins().owner("elision_hosts", name)}
 
@@ -98,6 +117,7 @@ _ROWS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "dialects": _dialect_row,
     "chains": _chain_row,
     "tables": _table_row,
+    "profiles": _profile_row,
     "hosts": _host_row,
     "templates": _template_row,
     "plugins": _plugin_row,
@@ -120,16 +140,16 @@ def describe_dialect(name: str) -> dict[str, Any]:
 
 
 def describe_chain(name: str, attempt: int | None = None) -> dict[str, Any]:
-    """Return a chain with every default written out."""
+    """Return a chain with every default written out, its tests left out."""
     import elision
+    from elision.config.check import check
+    from elision.config.sources import text_of
 
     chain = elision.load(name, attempt=attempt)
+    options = check(text_of(name), name).chains[attempt or 0].options
     effective = {
         "history_processors": [_plain(processor.model_dump()) for processor in chain.processors],
-        "dialect": chain.dialect,
-        "model": chain.model,
-        "on_error": chain.on_error,
-        "compat": chain.compat,
+        **options.model_dump(mode="json", exclude={"tests"}),
     }
     return {key: value for key, value in effective.items() if value is not None}
 
@@ -147,6 +167,54 @@ def describe_table(name: str) -> dict[str, Any]:
         for row in table.classes.values()
     }
     return {**_table_row(name), "classes": classes, "rules": [str(rule) for rule in table.rules]}
+
+
+def describe_profile(name: str) -> dict[str, Any]:
+    """Return what a profile says itself, without those that it extends."""
+    from elision.profiles import load_profile
+
+    found = load_profile(name)[-1]
+    variants = [
+        {"models": list(each.models), "providers": list(each.providers), **_sections(each.sections)}
+        for each in found.variants
+    ]
+    return {
+        **_profile_row(name),
+        "extends": found.extends,
+        "providers": list(found.providers),
+        "home": found.home,
+        "sections": _sections(found.sections),
+        "variants": variants,
+    }
+
+
+def _sections(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return sections as plain data, the source of each at its end."""
+    return {
+        name: _plain(dict(sorted(given.items(), key=lambda item: item[0] == "source")))
+        for name, given in sections.items()
+    }
+
+
+def describe_model(model: str) -> dict[str, Any]:
+    """Return what holds for a model, where each value is from, and what is assumed."""
+    from dataclasses import asdict, replace
+
+    from elision.profiles import profile_for
+
+    found = profile_for(model)
+    ratio = found.prices.write_over_read
+    ratios = {"write_over_read": ratio if isfinite(ratio) else None, "known": found.prices.known}
+    plain = asdict(replace(found, sources=dict(found.sources)))
+    plain["prices"] = {**plain["prices"]["base"], "tiers": plain["prices"]["tiers"], **ratios}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+
+def fits_profile(model: str) -> bool:
+    """Whether a profile other than the default is for a model of this name."""
+    from elision.profiles.resolving import chosen_for
+
+    return chosen_for(model) != "default"
 
 
 def describe_host(name: str) -> dict[str, Any]:

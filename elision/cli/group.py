@@ -13,14 +13,17 @@ from elision.errors import nearest
 COMMANDS = {
     "apply": ("elision.cli.apply", "Show the view of recorded histories under a chain."),
     "archive": ("elision.cli.archive", "Check, count, export or prune what was archived."),
+    "check": ("elision.cli.check", "Follow canaries through a chain, and run its tests."),
     "classify": ("elision.cli.classify", "Show the class of each tool result in recorded histories."),
     "lint": ("elision.cli.lint", "Name all problems of chain files and classification tables."),
     "list": ("elision.cli.listing", "List what the installed plugins offer."),
+    "mcp": ("elision.cli.mcp", "Offer recall to agents as an MCP server."),
     "new": ("elision.cli.new", "Start a plugin of your own."),
     "recall": ("elision.cli.recall", "Print an original that left the view, by its ref."),
     "schema": ("elision.cli.schema", "Print the JSON Schema of chain files."),
-    "show": ("elision.cli.show", "Explain a processor, chain, table, dialect, host or template."),
+    "show": ("elision.cli.show", "Explain a processor, chain, table, profile, dialect, host or template."),
     "sweagent": ("elision.cli.sweagent", "Run SWE-agent with Elision's processors."),
+    "trace": ("elision.cli.trace", "Follow a text through a recorded run: where it stops being visible, and why."),
 }
 """The module of each command, which has it as ``command``, and its first sentence (a test checks that they agree)."""
 

@@ -8,7 +8,7 @@ import click
 
 from elision.cli.output import print_json, print_table, show
 
-KINDS = ("processors", "dialects", "chains", "tables", "hosts", "templates", "plugins")
+KINDS = ("processors", "dialects", "chains", "tables", "profiles", "hosts", "templates", "plugins")
 
 
 @click.command("list")
@@ -17,7 +17,7 @@ KINDS = ("processors", "dialects", "chains", "tables", "hosts", "templates", "pl
 def command(kind: str | None, json_: bool) -> None:
     """List what the installed plugins offer.
 
-    KIND is one of processors, dialects, chains, tables, hosts, templates, plugins; without it, all of them.
+    KIND is one of processors, dialects, chains, tables, profiles, hosts, templates, plugins; without it, all of them.
     """
     from elision.cli.catalogue import rows
 

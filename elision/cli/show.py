@@ -1,4 +1,4 @@
-"""``elision show``: one processor, chain, table, dialect, host or template in full."""
+"""``elision show``: one processor, chain, table, profile, dialect, host or template in full."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ _WITH_KIND = 2
 @click.option("--attempt", metavar="N", type=click.IntRange(min=0), help="Chain to show, where a file has several.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(*, words: tuple[str, ...], attempt: int | None, json_: bool) -> None:
-    """Explain a processor, chain, table, dialect, host or template.
+    """Explain a processor, chain, table, profile, dialect, host or template.
 
     A name that several kinds have is explained for each.  NAME can also be the file of a chain, which is shown with
-    every default written out.  KIND (processor, chain, table, dialect, host, template) leaves out the others.
+    every default written out, or the name of a model: what its profile says of it, and what is assumed.  KIND
+    (processor, chain, table, profile, dialect, host, template) leaves out the others.
     """
-    if len(words) > _WITH_KIND or (len(words) == _WITH_KIND and words[0] not in _TEXTS):
-        raise click.UsageError(f"give one NAME, or KIND and NAME; kinds: {', '.join(_TEXTS)}")
+    if len(words) > _WITH_KIND or (len(words) == _WITH_KIND and words[0] not in _KINDS):
+        raise click.UsageError(f"give one NAME, or KIND and NAME; kinds: {', '.join(_KINDS)}")
     name = words[-1]
     found = _find(name, attempt, words[0] if len(words) == _WITH_KIND else None)
     if json_:
@@ -48,6 +49,7 @@ def _find(name: str, attempt: int | None, only: str | None) -> dict[str, Any]:
         "hosts": catalogue.describe_host,
         "templates": catalogue.describe_template,
         "tables": catalogue.describe_table,
+        "profiles": catalogue.describe_profile,
     }
     known = catalogue.names()
     describe = {kind: of for kind, of in describe.items() if only in (None, kind.removesuffix("s"))}
@@ -57,6 +59,8 @@ def _find(name: str, attempt: int | None, only: str | None) -> dict[str, Any]:
     if os.path.isfile(name) and only in (None, "chain", "table"):  # a name may be too long for Path.is_file
         as_table = only == "table"
         return {"table": describe["tables"](name)} if as_table else {"chain": catalogue.describe_chain(name, attempt)}
+    if only == "profile" or (only is None and catalogue.fits_profile(name)):
+        return {"model": catalogue.describe_model(name)}
     every = {each for kind in describe for each in known[kind]}
     raise InputError(f"{name}: there is nothing of this name, and no such file; {nearest(name, every)}")
 
@@ -95,6 +99,32 @@ def _table_text(name: str, entry: dict[str, Any]) -> str:
     return "\n".join([head, "", *classes, "", *entry["rules"]])
 
 
+def _profile_text(name: str, entry: dict[str, Any]) -> str:
+    import yaml
+
+    head = f"# profile {name} (plugin {entry['plugin']}): {entry['about']}"
+    keys = ("extends", "models", "providers", "home")
+    said = {key: entry[key] for key in keys if entry[key]} | entry["sections"]
+    if entry["variants"]:
+        said["variants"] = [{key: value for key, value in each.items() if value} for each in entry["variants"]]
+    return f"{head}\n{yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=1000)}".rstrip()
+
+
+def _model_text(name: str, entry: dict[str, Any]) -> str:
+    lines = [f"# model {name}: profile {entry['name']}"]
+    for section in ("thinking", "order", "cache", "window", "images", "tokens", "prices"):
+        lines += ["", f"{section}:"]
+        by_source: dict[str, list[str]] = {}
+        for key, value in entry[section].items():
+            source = entry["sources"].get(f"{section}.{key}", "computed" if section == "prices" else "")
+            if value is not None and source:
+                by_source.setdefault(source, []).append(f"  {key}: {_shown(value)}")
+        for source, values in by_source.items():
+            lines += [f"  # {source}", *values]
+    assumed = [f"- {line}" for line in entry["assumed"]] or ["nothing"]
+    return "\n".join([*lines, "", "assumed:", *assumed])
+
+
 def _about_text(name: str, entry: dict[str, Any]) -> str:
     facts = "; ".join(f"{key}: {value}" for key, value in entry.items() if key != "about")
     return f"{name} ({facts})\n\n{entry['about']}"
@@ -114,7 +144,11 @@ _TEXTS: Mapping[str, Callable[[str, dict[str, Any]], str]] = {
     "processor": _processor_text,
     "chain": _chain_text,
     "table": _table_text,
+    "profile": _profile_text,
+    "model": _model_text,
     "dialect": _about_text,
     "host": _about_text,
     "template": _template_text,
 }
+
+_KINDS = tuple(kind for kind in _TEXTS if kind != "model")

@@ -22,7 +22,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def test_the_table_in_the_page_has_no_problem(tmp_path: Path) -> None:
-    (example,) = blocks(PAGE, "yaml")
+    (example,) = (block for block in blocks(PAGE, "yaml") if "history_processors" not in block.text)
     path = tmp_path / "table.yaml"
     path.write_text(example.text, encoding="utf-8")
 
@@ -45,7 +45,8 @@ def test_every_table_that_ships_is_listed_with_what_it_extends() -> None:
     for name, base in listed.items():
         inherited = [rule.where for rule in load_table(base or "classes").rules]
         assert [rule.where for rule in load_table(name).rules][: len(inherited)] == inherited
-        assert {rule.where.split(":")[0] for rule in load_table(name).rules} <= {name, base, "shell", "sandbox"}
+        known = {name, base, "shell", "sandbox", "classes"}
+        assert {rule.where.split(":")[0] for rule in load_table(name).rules} <= known
 
 
 def test_every_class_and_operation_is_named() -> None:

@@ -153,17 +153,20 @@ def test_a_new_plugin_installs_passes_its_test_and_is_usable_from_yaml(
     run("new", "plugin", "elision-last-lines", "--into", tmp_path)
     project = tmp_path / "elision-last-lines"
     python = installed(project, tmp_path / "env")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    unwanted = ("PYTEST", "ELISION_ARCHIVE")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [str(python), "-m", *map(str, arguments)]
         return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
     tested = call("pytest", "-q", "-p", "no:cacheprovider")
+    archives = list(project.glob(".elision"))
     applied = call("elision", "apply", recorded, "--chain", "chain.yaml")
     listed = call("elision", "list", "processors", "--json")
 
     assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert archives == []
     assert applied.returncode == 0, applied.stderr
     assert json.loads(applied.stdout)[2]["content"].count("\n") == 19
     assert {entry["name"]: entry["plugin"] for entry in json.loads(listed.stdout)}["last_lines"] == "elision_last_lines"

@@ -93,8 +93,9 @@ agent:
 """
 
 NOTE = (
-    "chain.yaml:2:1: agent: note: in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts; for "
-    "Elision's full guard, put the list under 'history_processors:' at the top of a file"
+    "chain.yaml:2:1: agent: note: in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts and ask "
+    "no table; for Elision's full guard put the list at the top of a file, under the lines 'classification: default' "
+    "and 'history_processors:'"
 )
 
 
@@ -117,6 +118,7 @@ on_error: raise
             "polling": 10,
             "always_remove_output_for_tags": frozenset({"remove_output"}),
             "always_keep_output_for_tags": frozenset({"keep_output"}),
+            "placeholder": None,
         },
         {"type": "cache_control", "last_n_messages": 2, "last_n_messages_offset": 0, "tagged_roles": ("user", "tool")},
     ]

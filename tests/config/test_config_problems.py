@@ -181,15 +181,39 @@ def test_an_option_of_a_processor_without_options_is_to_be_removed(problems: Lin
     ]
 
 
-@pytest.mark.parametrize("name", ["archive", "classification", "mode", "share", "tests"])
+@pytest.mark.parametrize("name", ["mode", "share"])
 def test_an_option_of_later_versions_is_plainly_not_in_this_one(problems: Lines, name: str) -> None:
     lines = problems(f"history_processors: []\n{name}: x")
 
     assert lines == [
         (
             f"chain.yaml:2:1: {name}: a chain has no option '{name}' in this version; its options are: "
-            "history_processors, dialect, model, on_error, compat; remove it"
+            "history_processors, dialect, model, on_error, compat, classification, archive, stored_policy, owner, "
+            "tests; remove it"
         )
+    ]
+
+
+def test_all_that_is_wrong_with_table_archive_and_owner_is_named_in_one_run(problems: Lines) -> None:
+    lines = problems("""\
+        history_processors: []
+        classification: defualt
+        archive: s4://originals
+        stored_policy: secret
+        owner: me
+    """)
+
+    assert lines == [
+        "chain.yaml:2:17: classification: there is no such file, and no table of that name; did you mean 'default'?",
+        (
+            "chain.yaml:3:10: archive: there is no archive of the kind 's4'; there are: a folder, memory:, none; "
+            "a folder that has a colon: ./…"
+        ),
+        (
+            "chain.yaml:4:16: stored_policy: stored_policy is 'secret'; it must be 'none', 'secrets' or 'full'; "
+            "correct it, or leave it out for 'none'"
+        ),
+        "chain.yaml:5:8: owner: owner is 'me'; it must be 'elision' or 'provider'; correct it or leave it out",
     ]
 
 

@@ -16,7 +16,7 @@ RUN = FOLDER.parents[1] / "examples" / "sample_run.json"
 def golden(name: str) -> dict[str, Any]:
     """Return what a chain changes in the recorded run: the new content of each changed message, and the report."""
     messages = json.loads(RUN.read_text(encoding="utf-8"))["messages"]
-    view = elision.load(name).process(messages)
+    view = elision.load(name, archive="memory:").process(messages)
     changed = {i: sent for i, sent in enumerate(view.messages) if sent is not messages[i]}
     return {
         "messages": len(view.messages),

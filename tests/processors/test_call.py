@@ -32,7 +32,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], SentV
         module.__dict__["function"] = function
         monkeypatch.setitem(sys.modules, "users_own", module)
         before = copy.deepcopy(HISTORY)
-        view = elision.loads("history_processors: [{type: call, target: 'users_own:function'}]").process(HISTORY)
+        chain = "{classification: none, history_processors: [{type: call, target: 'users_own:function'}]}"
+        view = elision.loads(chain).process(HISTORY)
         assert before == HISTORY
         return view
 

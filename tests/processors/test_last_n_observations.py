@@ -8,14 +8,14 @@ import pytest
 
 import elision
 
-LONG = "a result with some lines\nthat is long enough\nto be worth eliding"
+LONG = "a result with some lines\nthat is long enough\nto be worth eliding; " + "it goes on and on. " * 5
 ELIDED = "Old environment output: (3 lines omitted)"
 
 
 def step(number: int, *names: str, content: Any = LONG) -> list[dict[str, Any]]:
     calls = [
         {"id": f"c{number}.{i}", "type": "function", "function": {"name": name, "arguments": "{}"}}
-        for i, name in enumerate(names or ("bash",))
+        for i, name in enumerate(names or ("read_file",))
     ]
     results = [{"role": "tool", "tool_call_id": call["id"], "content": content} for call in calls]
     return [{"role": "assistant", "content": None, "tool_calls": calls}, *results]
@@ -32,7 +32,7 @@ def history(*steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def kept(messages: list[Any], options: str) -> list[bool]:
     chain = elision.loads(f"history_processors: [{{type: last_n_observations, {options}}}]")
     view = chain.process(messages)
-    return [m["content"] != ELIDED for m in view.messages if m["role"] == "tool"]
+    return [m["content"] == LONG for m in view.messages if m["role"] == "tool"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_task_is_never_elided() -> None:
 
 
 def test_parallel_results_are_told_apart_and_those_of_the_newest_step_stay() -> None:
-    messages = history(step(0, "a", "b", "c"), step(1, "d", "e", "f"))
+    messages = history(step(0, "read_file", "ls", "grep"), step(1, "read_file", "ls", "grep"))
 
     assert kept(messages, "n: 2") == [False, False, False, True, True, True]
 
@@ -81,20 +81,20 @@ def test_parallel_results_are_told_apart_and_those_of_the_newest_step_stay() -> 
 def test_tagged_observations_are_always_kept_or_always_removed() -> None:
     chain = elision.loads("""
         history_processors:
-          - {type: tag_tool_call_observations, function_names: [skill], tags: [keep_output]}
-          - {type: tag_tool_call_observations, function_names: [log], tags: [remove_output]}
+          - {type: tag_tool_call_observations, function_names: [ls], tags: [keep_output]}
+          - {type: tag_tool_call_observations, function_names: [grep], tags: [remove_output]}
           - {type: last_n_observations, n: 3}
     """)
-    messages = history(step(0, "skill"), step(1, "bash"), step(2, "bash"), step(3, "log"), step(4, "bash"))
+    messages = history(step(0, "ls"), step(1), step(2), step(3, "grep"), step(4))
     view = chain.process(messages)
 
-    assert [m["content"] != ELIDED for m in view.messages if m["role"] == "tool"] == [True, False, True, False, True]
+    assert [m["content"] == LONG for m in view.messages if m["role"] == "tool"] == [True, False, True, False, True]
 
 
 def test_what_is_tagged_both_ways_is_kept() -> None:
     chain = elision.loads("""
         history_processors:
-          - {type: tag_tool_call_observations, function_names: [bash], tags: [keep_output, remove_output]}
+          - {type: tag_tool_call_observations, function_names: [read_file], tags: [keep_output, remove_output]}
           - {type: last_n_observations, n: 1}
     """)
     messages = history(step(0), step(1), step(2))
@@ -105,11 +105,54 @@ def test_what_is_tagged_both_ways_is_kept() -> None:
 def test_images_are_counted_in_the_placeholder() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
     content = [{"type": "text", "text": LONG}, image, image]
-    view = elision.loads("history_processors: [{type: last_n_observations, n: 1}]").process(
+    view = elision.loads("history_processors: [{type: last_n_observations, n: 1, placeholder: sweagent}]").process(
         history(step(0, content=content), step(1))
     )
 
-    assert view.messages[3]["content"] == "Old environment output: (3 lines omitted) (2 images omitted)"
+    assert view.messages[3]["content"] == f"{ELIDED} (2 images omitted)"
+
+
+def test_the_placeholder_says_what_was_called_and_how_to_get_it_back() -> None:
+    view = elision.loads("history_processors: [{type: last_n_observations, n: 1}]").process(history(step(0), step(1)))
+    ref = view.edits[0].ref
+
+    assert view.messages[3]["content"] == (
+        f"[read_file(): {len(LONG)} chars, 3 lines removed; call it again to fetch it; ref {ref}]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("sweagent", ELIDED),
+        ("anthropic", "[Old tool result content cleared]"),
+        ("'[{{ tool }}: {{ lines }} lines gone]'", "[read_file: 3 lines gone]"),
+    ],
+)
+def test_the_placeholder_can_be_another_template_or_one_written_in_the_chain(template: str, text: str) -> None:
+    chain = elision.loads(f"history_processors: [{{type: last_n_observations, n: 1, placeholder: {template}}}]")
+
+    assert chain.process(history(step(0), step(1))).messages[3]["content"] == text
+
+
+def test_a_placeholder_that_does_not_exist_does_not_load() -> None:
+    with pytest.raises(elision.ConfigError, match=r"history_processors\[0\].*'compakt'.*'compact'"):
+        elision.loads("history_processors: [{type: last_n_observations, n: 1, placeholder: compakt}]")
+
+
+def test_in_a_sweagent_config_the_placeholder_is_sweagents() -> None:
+    chain = elision.loads("agent: {history_processors: [{type: last_n_observations, n: 1}]}")
+    view = chain.process(history(step(0), step(1)), dialect="openai")
+
+    assert view.messages[3]["content"] == ELIDED
+
+
+def test_what_the_table_keeps_stays_and_is_named() -> None:
+    messages = history(step(0, "create_issue"), step(1, "read_file"), step(2, "read_file"))
+    view = elision.loads("history_processors: [{type: last_n_observations, n: 1}]").process(messages)
+
+    assert [edit.tool for edit in view.edits] == ["read_file"]
+    assert [(r.tool, r.classes, r.rule) for r in view.refusals] == [("create_issue", ("receipt",), "class_allows")]
 
 
 def test_results_without_content_are_left_alone() -> None:
@@ -130,4 +173,7 @@ def test_once_elided_an_observation_keeps_its_placeholder_in_a_chain_of_two() ->
     chain = elision.loads("history_processors: [{type: last_n_observations, n: 3}, {type: last_n_observations, n: 1}]")
     view = chain.process(history(*(step(i) for i in range(6))))
 
-    assert [m["content"] for m in view.messages if m["role"] == "tool"] == [*[ELIDED] * 5, LONG]
+    results = [m["content"] for m in view.messages if m["role"] == "tool"]
+    elided = f"[read_file(): {len(LONG)} chars, 3 lines removed; call it again to fetch it; ref {view.edits[0].ref}]"
+
+    assert results == [*[elided] * 5, LONG]

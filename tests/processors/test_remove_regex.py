@@ -9,7 +9,7 @@ import pytest
 import elision
 from elision import ConfigError, ElisionWarning
 
-CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"path": "<diff>x</diff>"}'}}
+CALL = {"id": "c", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "<diff>x</diff>"}'}}
 HISTORY: list[dict[str, Any]] = [
     {"role": "system", "content": "sys <diff>1</diff>"},
     {"role": "user", "content": "task <diff>2</diff>"},

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pytest
@@ -184,7 +185,7 @@ def test_the_message_ends_with_a_small_history() -> None:
 
 
 SHOWN: list[tuple[type[Processor], str, str, str]] = [
-    (CutsInHalfEachTime, "sent first", "sent then", "leave them as they are"),
+    (CutsInHalfEachTime, "sent first", "sent then", "leave it as it is"),
     (DiffersFromItsTwin, "by the first", "by the new one", "from the view and the options alone"),
     (Counts, "the first time", "the second time", "keeps no state"),
     (NoticesGrowth, "all at once", "step by step", "not from how often it is asked"),
@@ -226,6 +227,27 @@ BUILT_IN: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("name", "options"), BUILT_IN, ids=[name for name, _ in BUILT_IN])
 def test_the_built_in_processors_keep_the_contract(name: str, options: dict[str, Any]) -> None:
     check_processor(processor_types()[name], max_examples=10, **options)
+
+
+class ElidesInItsOwnWords(Processor):
+    operation: ClassVar[Operation] = "clear"
+    type: Literal["elides_in_its_own_words"] = "elides_in_its_own_words"
+
+    def plan(self, view: View) -> Iterator[Edit]:
+        for observation in view.older_observations(keep_last=0):
+            yield observation.elide("[{{ lines }} lines are gone]")
+
+
+def test_a_placeholder_of_its_own_is_known_in_a_new_run_with_the_same_archive() -> None:
+    check_processor(ElidesInItsOwnWords, max_examples=10)
+
+
+def test_trying_a_processor_leaves_no_archive_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ELISION_ARCHIVE")
+    monkeypatch.chdir(tmp_path)
+    check_processor(ElidesInItsOwnWords, max_examples=2)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_wrong_options_are_told_at_once() -> None:

@@ -14,8 +14,9 @@ from wire_rules import wire_faults
 from elision import Chain, SentView, processor_types
 from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
 
-WIRES: tuple[Shape, ...] = ("openai", "anthropic")
-CALLED: tuple[Shape, ...] = ("openai", "anthropic", "sweagent", "miniswe")
+WIRES: tuple[Shape, ...] = ("openai", "anthropic", "responses", "gemini")
+CALLED: tuple[Shape, ...] = (*WIRES, "sweagent", "miniswe")
+MARKED = [shape for shape in SHAPES if shape not in {"responses", "gemini"}]
 SEARCH = settings(max_examples=3000, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
 
 
@@ -44,8 +45,7 @@ def test_histories_are_json(shape: Shape) -> None:
 
 
 WANTED: dict[str, Callable[[str], bool]] = {
-    "an image": lambda text: '"image' in text,
-    "a cache breakpoint": lambda text: "cache_control" in text,
+    "an image": lambda text: '"image' in text or '"input_image"' in text or '"inlineData"' in text,
     "an unknown key": lambda text: "x_vendor" in text,
     "emoji": lambda text: "\U0001f468" in text,
     "cjk": lambda text: "漢字" in text,
@@ -53,8 +53,10 @@ WANTED: dict[str, Callable[[str], bool]] = {
     "a file window": lambda text: "lines total)]" in text,
 }
 WANTED_WITH_CALLS: dict[str, Callable[[str], bool]] = {
-    "thinking": lambda text: "hinking" in text,
-    "an empty id": lambda text: '"tool_use_id": ""' in text or 'tool_call_id": ""' in text or '_ids": [""]' in text,
+    "thinking": lambda text: any(key in text for key in ("hinking", "reasoning", '"thought": true')),
+    "an empty id": lambda text: any(
+        key in text for key in ('"tool_use_id": ""', 'call_id": ""', '_ids": [""]', '"functionResponse": {"name"')
+    ),
     "a huge id": lambda text: "x" * 1500 in text,
 }
 
@@ -67,6 +69,11 @@ def test_histories_hold(shape: Shape, what: str) -> None:
     )
 
     assert found
+
+
+@pytest.mark.parametrize("shape", MARKED)
+def test_histories_hold_cache_breakpoints_where_the_shape_has_them(shape: Shape) -> None:
+    assert find(histories(shape), lambda messages: "cache_control" in json.dumps(messages), settings=SEARCH)
 
 
 @pytest.mark.parametrize("shape", CALLED)
@@ -89,6 +96,14 @@ def test_poisoned_histories_hold_every_fault(shape: Shape, fault: str) -> None:
         return fault in {repair.fault for repair in sent(shape, messages).repairs}
 
     assert find(poisoned(shape), mended, settings=SEARCH)
+
+
+def test_poisoned_gemini_histories_hold_split_batches() -> None:
+    assert find(
+        poisoned("gemini"),
+        lambda messages: "split_batch" in {repair.fault for repair in sent("gemini", messages).repairs},
+        settings=SEARCH,
+    )
 
 
 @pytest.mark.parametrize("fault", ["split_batch", "blank_text"])

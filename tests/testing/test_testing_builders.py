@@ -226,8 +226,8 @@ def test_every_shape_is_json_and_read_by_its_dialect(shape: Shape) -> None:
 
 
 def test_a_shape_that_is_not_there_is_named() -> None:
-    with pytest.raises(ValueError, match="no shape 'gemini'; there are openai, anthropic"):
-        conversation("gemini")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no shape 'cohere'; there are openai, anthropic"):
+        conversation("cohere")  # type: ignore[arg-type]
 
 
 def test_a_result_too_many_says_what_to_use() -> None:

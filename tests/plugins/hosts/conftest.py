@@ -143,7 +143,7 @@ def history(steps, size=30):
         {"role": "user", "content": "Mend it.", "agent": "main", "message_type": "observation"},
     ]
     for step in range(steps):
-        call = {"id": f"call_{step}", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+        call = {"id": f"call_{step}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
         items.append({"role": "assistant", "content": "", "thought": "", "action": "ls", "agent": "main",
                       "tool_calls": [call], "message_type": "action", "thinking_blocks": []})
         items.append({"role": "tool", "content": f"line of step {step}\\n" * size, "agent": "main",

@@ -105,7 +105,7 @@ def test_the_view_is_sent_and_the_stored_trajectory_stays_whole(provide: Provide
     whole = outputs(stored["messages"])
 
     assert [len(outputs(sent)) for sent in script.sent] == list(range(15))
-    assert all("lines omitted" in message["content"] for message in last[:-3])
+    assert all("lines removed" in message["content"] for message in last[:-3])
     assert [message["content"] for message in last[-3:]] == [message["content"] for message in whole[-3:]]
     assert len(whole) == 14
     assert all(f"\n{step + 40}\n" in message["content"] for step, message in enumerate(whole))
@@ -147,7 +147,7 @@ def test_a_chain_can_be_a_file_or_a_python_object(miniswe: Any, provide: Provide
         sent.append([outputs(messages) for messages in script.sent])
 
     assert sent[0] == sent[1]
-    assert "lines omitted" in sent[0][6][0]["content"]
+    assert "lines removed" in sent[0][6][0]["content"]
 
 
 def test_the_cache_mark_of_mini_swe_agent_is_set_on_the_view(provide: Provide, tmp_path: Path) -> None:
@@ -169,10 +169,10 @@ def test_text_based_model_classes_take_the_mixin(miniswe: Any, provide: Provide,
     name = provide(script)
     run(Textbased(model_name=name, cost_tracking="ignore_errors", history_processors=CLEAR), tmp_path)
     stored = json.loads((tmp_path / "run.traj.json").read_text(encoding="utf-8"))
-    omitted = ["lines omitted" in message["content"] for message in script.sent[-1] if message["role"] == "user"]
+    omitted = ["lines removed" in message["content"] for message in script.sent[-1] if message["role"] == "user"]
 
     assert omitted == [False] + [True] * 9 + [False] * 3
-    assert "lines omitted" not in json.dumps(stored["messages"])
+    assert "lines removed" not in json.dumps(stored["messages"])
 
 
 def refused(model_name: str = "scripted/model", **options: Any) -> str:

@@ -1,0 +1,81 @@
+"""What comes in with one request: the messages, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from elision.errors import InputError, nearest
+from elision.moment import Request
+
+if TYPE_CHECKING:
+    from elision.chain import Chain
+
+
+def _is_auto(value: Any) -> bool:
+    return bool(value == "auto")
+
+
+def _drops_the_middle(value: Any) -> bool:
+    return isinstance(value, list | tuple) and "middle-out" in value
+
+
+_PROVIDERS_KEYS: Mapping[str, Callable[[Any], bool]] = {
+    "context_management": bool,
+    "truncation": _is_auto,
+    "transforms": _drops_the_middle,
+}
+"""What asks a provider to manage the context: Anthropic's and OpenAI's key, that of Responses, that of OpenRouter."""
+
+
+def incoming(
+    messages: Sequence[Any] | Mapping[str, Any], chain: Chain, *, system: Any, tools: Any, model: str | None
+) -> tuple[list[Any], Request]:
+    """Return the messages of a request and what it says beside them; what it has is used before what is given."""
+    asks: list[str] = []
+    if isinstance(messages, Mapping):
+        request = messages
+        if "messages" not in request:
+            meant = nearest("messages", map(str, request), what="it has")
+            raise InputError(f"messages: the request has no key 'messages'; {meant}; give a list of messages there")
+        messages = request["messages"]
+        system, tools = request.get("system", system), request.get("tools", tools)
+        asked = request.get("model")
+        model = model or (asked if isinstance(asked, str) else None)
+        asks = _asks_provider(request)
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
+    return list(messages), _facts(chain, system, tools, model, asks)
+
+
+def _facts(chain: Chain, system: Any, tools: Any, model: str | None, asks: Sequence[str]) -> Request:
+    from elision.placeholders import offered_tools, recall_tool_in
+
+    if asks and chain.owner is None:
+        raise InputError(
+            f"request: {', '.join(asks)} asks the provider to manage this context, and so does this chain; one owner "
+            "is allowed; take it out of the request, or write owner: provider (then nothing is removed here) or "
+            "owner: elision (then take it out before you send) in the chain"
+        )
+    offered = offered_tools(tools)
+    return Request(
+        system,
+        tools,
+        model or chain.model,
+        chain.compat,
+        offered,
+        recall_tool_in(offered),
+        "provider" if asks and chain.owner == "provider" else "elision",
+    )
+
+
+def _asks_provider(request: Mapping[str, Any]) -> list[str]:
+    """Return the keys of a request, and of its ``extra_body``, that ask the provider to manage the context."""
+    beside = request.get("extra_body")
+    bodies = {"": request, "extra_body.": beside if isinstance(beside, Mapping) else {}}
+    return [
+        f"{where}{key}"
+        for where, body in bodies.items()
+        for key, asks in _PROVIDERS_KEYS.items()
+        if body.get(key) is not None and asks(body[key])
+    ]

@@ -1,0 +1,142 @@
+"""Originals on their way into the archive: in it, durably, before they leave a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elision.edits import Drop, Edit, Replace
+from elision.errors import ArchiveError, ContentError
+from elision.history import Address, History, Image, Opaque, Text
+from elision.overlay import original
+
+if TYPE_CHECKING:
+    from elision.archive import Archive, Content, Entry, Sealed
+
+MAX_PLACEHOLDER_CHARS = 4000
+"""Longest text that can be a placeholder."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """One edit that has been taken in, and that stands as soon as its ``entry`` is in the archive."""
+
+    entry: Entry | None
+    stand: Callable[[], None]
+    undo: Callable[[], None]
+
+
+class Owed(NamedTuple):
+    """An edit that was taken back, and the processor that had proposed it, by its place in the chain."""
+
+    stage: int
+    edit: Edit
+
+
+@dataclass(slots=True)
+class Originals:
+    """What a run takes out of its views, and the archive that it goes to first."""
+
+    archive: Archive
+    session: str
+    trouble: str = ""
+    """Why the archive takes nothing in this request; empty while it does."""
+    taken: list[Taken] = field(default_factory=list)
+    owed: list[Owed] = field(default_factory=list)
+    """What was taken back because the archive failed, to be proposed again with the next request."""
+    texts: list[str] = field(default_factory=list)
+    """Texts of ours that stand for nothing new: messages that were added, placeholders that were made anew."""
+    _unwritten: list[Entry] = field(default_factory=list)
+    _sealed: dict[tuple[int, Address | int], Sealed | ArchiveError] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Begin a request: what was wrong with the archive in the one before may be over."""
+        self.trouble = ""
+
+    def why_not(self, history: History, edit: Replace | Drop) -> str:
+        """Say why the original of what an edit removes cannot be archived; nothing where it can."""
+        sealed = self.sealed(history, edit.address if isinstance(edit, Replace) else edit.step)
+        return self.trouble or (str(sealed) if isinstance(sealed, ArchiveError) else "")
+
+    def sealed(self, history: History, place: Address | int) -> Sealed | ArchiveError:
+        """Return the original of a part, or of a step, with its ref, ready for the archive; or what is wrong."""
+        key = (id(history), place)
+        if self.trouble and key not in self._sealed:
+            return ArchiveError(self.trouble)
+        if key not in self._sealed:
+            self._sealed[key] = self._seal(history, place)
+        return self._sealed[key]
+
+    def is_ours(self, text: str) -> bool:
+        """Whether Elision wrote this text: it is known by its hash in the archive, never by its looks."""
+        if self.trouble or not 0 < len(text) <= MAX_PLACEHOLDER_CHARS:
+            return False
+        try:
+            return self.archive.is_ours(text)
+        except ArchiveError as error:
+            self.trouble = str(error)
+            return False
+
+    def put(self) -> bool:
+        """Store what was taken, durably, and let it stand; take it back where that fails."""
+        taken, self.taken = self.taken, []
+        if self.archive.keeps and not self.trouble:
+            try:
+                self.archive.put_all([*self._unwritten, *(each.entry for each in taken if each.entry is not None)])
+                self.archive.remember(self.texts)
+                self._unwritten, self.texts = [], []
+            except ArchiveError as error:
+                self.trouble = str(error)
+        if self.trouble:
+            self._unwritten += [each.entry for each in taken if each.entry is not None and each.undo is each.stand]
+        for each in reversed(taken) if self.trouble else taken:
+            (each.undo if self.trouble else each.stand)()
+        self._sealed.clear()
+        return not self.trouble
+
+    def _seal(self, history: History, place: Address | int) -> Sealed | ArchiveError:
+        try:
+            content = step_content(history, place) if isinstance(place, int) else part_content(history, place)
+            return self.archive.sealed(content)
+        except ContentError as error:
+            return error
+        except ArchiveError as error:
+            self.trouble = str(error)
+            return error
+
+
+def part_content(history: History, address: Address) -> Content:
+    """Return what the host gave at ``address``: its text, or its parts as plain data."""
+    parts = original(history, address)
+    if len(parts) == 1 and isinstance(parts[0], Text) and _is_bare(parts[0]):
+        return parts[0].text
+    return [_as_data(part) for part in parts]
+
+
+def _is_bare(text: Text) -> bool:
+    """Whether the host has nothing beside the text: citations and the like go with it."""
+    return text.raw is None or (isinstance(text.raw, Mapping) and text.raw.keys() <= {"type", "text"})
+
+
+def step_content(history: History, step: int) -> Content:
+    """Return the messages of a step as the host gave them, as plain data."""
+    found = history.steps[step]
+    return [_plain(message.raw) for message in history.messages[found.start : found.stop]]
+
+
+def _as_data(part: Text | Image | Opaque) -> Any:
+    if part.raw is not None:
+        return _plain(part.raw)
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": part.url}} if isinstance(part, Image) else {"type": part.type}
+
+
+def _plain(raw: Any) -> Any:
+    """Return a host's object as plain data; the archive refuses what still is none."""
+    if isinstance(raw, Mapping | str | list):
+        return raw
+    if callable(getattr(raw, "model_dump", None)):
+        return raw.model_dump(mode="json")
+    return asdict(raw) if is_dataclass(raw) and not isinstance(raw, type) else raw
