@@ -66,14 +66,17 @@ def main() -> int:
     short_run, long_run = recorded(300), recorded(long)
     floor = best(repeats, lambda: floor_of(short_run))
     step = best(repeats, lambda: session_step(short_run))
+    with tempfile.TemporaryDirectory() as folder:
+        durable = best(1, lambda: session_step(short_run, archive=folder))
     step_long = best(min(repeats, 3), lambda: session_step(long_run))
-    stateless = best(repeats, lambda: timed(lambda: elision.loads(CHAIN).process(short_run)))
+    stateless = best(repeats, lambda: timed(lambda: elision.loads(CHAIN, archive="memory:").process(short_run)))
     peer = sweagent_step(short_run)
     size = sum(len(message["content"]) for message in short_run) / 1e6
     print(f"history: 300 steps, {len(short_run)} items, {size:.2f} MB of content; chain: {CHAIN}")
     rows = [
         row("floor: tokenise the new text + one hash", floor, None, None),
         row("a step in a session, 300 steps", step, step / floor, 2.0, of="floor"),
+        row("the same, originals flushed to the disk", durable, durable / step, None, of="in memory"),
         row(f"a step in a session, {long} steps", step_long, step_long / step, 1.3, of="300 steps"),
         row("from scratch, 300 steps, a step", stateless / 300, stateless / 300 / step, None, of="in a session"),
     ]
@@ -139,9 +142,9 @@ def floor_of(history: list[dict[str, Any]], last: int = 50) -> float:
     return statistics.median(timed(lambda text=text: work(text)) for text in texts)  # type: ignore[misc]
 
 
-def session_step(history: list[dict[str, Any]], last: int = 50) -> float:
+def session_step(history: list[dict[str, Any]], last: int = 50, archive: str = "memory:") -> float:
     """Return the median cost of the last steps of a session that the host gives the same objects."""
-    session = elision.loads(CHAIN).session()
+    session = elision.loads(CHAIN, archive=archive).session()
     start = len(history) - 2 * last
     session.process(history[:start])
     lists = [history[:stop] for stop in range(start + 2, len(history) + 1, 2)]

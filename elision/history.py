@@ -64,12 +64,16 @@ Content: TypeAlias = Text | Image | Opaque
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of one call; ``status`` is what the host says of it, never what its text says."""
+    """The result of one call; ``status`` is what the host says of it, never what its text says.
+
+    ``tool`` is the name of the tool where the wire writes it into results: it answers no call of another.
+    """
 
     call_id: str
     content: tuple[Content, ...]
     status: Literal["ok", "error"] | None = None
     raw: Any = None
+    tool: str = ""
 
 
 Part: TypeAlias = Text | Image | Thinking | ToolCall | ToolResult | Opaque
@@ -301,7 +305,7 @@ class History:
             return None
         for step in reversed(self._unanswered.values()):
             for index, (_, call) in enumerate(step.calls):
-                if step.results[index] is None and call.id == result.call_id:
+                if step.results[index] is None and _is_answer(result, call):
                     self.faults.late[address] = step.index
                     return step, index
         return None
@@ -313,7 +317,7 @@ class History:
             return None
         for index, (_, call) in enumerate(step.calls):
             first = step.results[index]
-            if first is not None and call.id == result.call_id and _is_abort_note(self.messages[first.position], first):
+            if first is not None and _is_answer(result, call) and _is_abort_note(self.messages[first.position], first):
                 self.faults.orphans.add(first)
                 self.faults.late[address] = step.index
                 return step, index
@@ -339,16 +343,24 @@ def _is_abort_note(message: Message, address: Address) -> bool:
 
 
 def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None:
-    """Pair a result with a call of its own step: by position where the ids agree, by id, by position without ids."""
+    """Pair a result with a call of its own step: by position where the ids agree, by id, by position without ids.
+
+    Where results name their tool, it has to be that of the call, and stands in for an id that is missing.
+    """
     free = [index for index, address in enumerate(step.results) if address is None]
     places = [index for index in (len(step.calls) - len(free), slot) if index in free]
     for index in [*places, *free]:
-        if step.calls[index][1].id == result.call_id:
+        if _is_answer(result, step.calls[index][1]):
             return step, index
-    for index in places:
-        if not step.calls[index][1].id or not result.call_id:
+    for index in [*places, *free] if result.tool else places:
+        call = step.calls[index][1]
+        if result.tool in ("", call.name) and not (call.id and result.call_id):
             return step, index
     return None
+
+
+def _is_answer(result: ToolResult, call: ToolCall) -> bool:
+    return result.call_id == call.id and result.tool in ("", call.name)
 
 
 def _holds_blank(part: Part) -> bool:

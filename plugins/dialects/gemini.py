@@ -3,7 +3,7 @@
 Shapes: a list of contents, or a request with ``contents``, ``systemInstruction`` and ``tools``; keys in camelCase or in
 snake_case, mappings or the SDK's objects.  Each part is one part, at its own index, and thought signatures stay with
 it.  The content of a ``functionResponse`` is a JSON object: where it holds one string that is the text, else its JSON.
-Calls and results without ids are paired by their names, each name in order.
+Calls and results without ids are paired by their names, those of one name in order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from elision import (
@@ -71,9 +70,8 @@ class Gemini(Dialect):
     def parse(self, raw: Any, history: History) -> Message:
         """Read one content; its text may stand alone, as system instructions have it."""
         role = _ROLES.get(text_or_empty(_get(raw, "role")), "user")
-        reader = _Reader(role, history)
         given = _get(raw, "parts") if _get(raw, "parts") is not None else _beside(_get(raw, "content"))
-        parts = tuple(map(reader.part, given if isinstance(given, list | tuple) else ()))
+        parts = tuple(_parse_part(part, role) for part in (given if isinstance(given, list | tuple) else ()))
         kind: Kind = "observation" if any(isinstance(part, ToolResult) for part in parts) else kind_of(role, history)
         return Message(role, kind, parts, raw)
 
@@ -101,11 +99,8 @@ class Gemini(Dialect):
         return [{"role": "model" if message.role == "assistant" else "user", "parts": parts}] if parts else []
 
     def answer(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Write the name of the call into its result, and the id where the call has one."""
-        given = _get(call.raw, "functionCall")
-        ident = result.call_id if given is None else _get(given, "id")
-        response = {"name": call.name, "response": _response({}, result.content, result.status)}
-        return replace(result, raw={"functionResponse": {**({"id": ident} if ident else {}), **response}})
+        """Write the name of the call into its result."""
+        return replace(result, raw=_new_response(result, call.name), tool=call.name)
 
 
 def _get(raw: Any, key: str) -> Any:
@@ -128,37 +123,20 @@ def _beside(instruction: Any) -> Any:
     return [found] if isinstance(found, str | Mapping) else found
 
 
-class _Reader:
-    """Reads the parts of one content; calls and results that have no id of their own get one in their order."""
-
-    def __init__(self, role: Role, history: History) -> None:
-        self.role = role
-        step = history.steps[-1] if history.steps and history.steps[-1].stop == len(history) else None
-        pairs = zip(step.calls, step.results, strict=True) if step else ()
-        self.waiting = [call for (_, call), result in pairs if result is None]
-
-    def part(self, raw: Any) -> Part:
-        """Read one part."""
-        call, response = _get(raw, "functionCall"), _get(raw, "functionResponse")
-        if call is not None and self.role == "assistant":
-            name, arguments = text_or_empty(_get(call, "name")), _get(call, "args")
-            known = arguments if isinstance(arguments, Mapping) else text_or_empty(arguments)
-            return ToolCall(text_or_empty(_get(call, "id")) or name, name, {} if arguments is None else known, raw)
-        if response is not None and self.role == "user":
-            content = _parse_response(_get(response, "response"), _get(response, "parts"))
-            return ToolResult(self.answered(response), content, _status(_get(response, "response")), raw)
-        text = _get(raw, "text")
-        if isinstance(text, str) and _get(raw, "thought"):
-            return Thinking(text, raw)
-        return _parse_piece(raw)
-
-    def answered(self, response: Any) -> str:
-        """Return the id of the call that a response answers: its own, else that of the next call of its name."""
+def _parse_part(raw: Any, role: Role) -> Part:
+    call, response = _get(raw, "functionCall"), _get(raw, "functionResponse")
+    if call is not None and role == "assistant":
+        arguments = _get(call, "args")
+        known = arguments if isinstance(arguments, Mapping) else text_or_empty(arguments)
+        name = text_or_empty(_get(call, "name"))
+        return ToolCall(text_or_empty(_get(call, "id")), name, {} if arguments is None else known, raw)
+    if response is not None and role == "user":
+        held = _get(response, "response")
+        content = _parse_response(held, _get(response, "parts"))
         ident, name = text_or_empty(_get(response, "id")), text_or_empty(_get(response, "name"))
-        by_id = (at for at, call in enumerate(self.waiting) if call.id == ident)
-        by_name = (at for at, call in enumerate(self.waiting) if call.name == name and (not ident or call.id == name))
-        at = next(chain(by_id, by_name), None)
-        return self.waiting.pop(at).id if at is not None else ident or name
+        return ToolResult(ident, content, _status(held), raw, name)
+    text = _get(raw, "text")
+    return Thinking(text, raw) if isinstance(text, str) and _get(raw, "thought") else _parse_piece(raw)
 
 
 def _parse_piece(raw: Any) -> Content:
@@ -273,8 +251,12 @@ def _result_part(part: ToolResult) -> Any:
     if given is not None:
         same = part.content == _parse_response(_get(given, "response"), _get(given, "parts"))
         return part.raw if same else _with_response(part.raw, part, part.content)
+    return _new_response(part, part.tool)
+
+
+def _new_response(part: ToolResult, name: str) -> dict[str, Any]:
+    response = {"name": name, "response": _response({}, part.content, part.status)}
     pieces = [_encode_piece(piece) for piece in part.content if not isinstance(piece, Text)]
-    response = {"name": "", "response": _response({}, part.content, part.status)}
     ident = {"id": part.call_id} if part.call_id else {}
     return {"functionResponse": {**ident, **response, **({"parts": pieces} if pieces else {})}}
 
