@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from elision.archive import Archive, Store, open_archive
     from elision.archive.recall import recall
     from elision.archive.recall_tool import handle_recall, recall_tool_schema
+    from elision.batch import Candidate
     from elision.chain import Chain
     from elision.checking import CheckReport, check
     from elision.config import load, loads
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from elision.redaction import Policy, redact
     from elision.registry import processor_types
     from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
+    from elision.schedule import Polling, Schedule, Trigger
     from elision.session import ElisionWarning, Session
     from elision.traced import Trace, TracedPlace, TraceEvent
     from elision.tracing import trace
@@ -53,6 +55,7 @@ _HOMES = {
     "elision.archive": ("Archive", "Store", "open_archive"),
     "elision.archive.recall": ("recall",),
     "elision.archive.recall_tool": ("handle_recall", "recall_tool_schema"),
+    "elision.batch": ("Candidate",),
     "elision.chain": ("Chain",),
     "elision.checking": ("CheckReport", "check"),
     "elision.config": ("load", "loads"),
@@ -94,6 +97,7 @@ _HOMES = {
     "elision.parts": ("MessageView", "Observation", "PartView", "StepView"),
     "elision.traced": ("Trace", "TracedPlace", "TraceEvent"),
     "elision.tracing": ("trace",),
+    "elision.schedule": ("Polling", "Schedule", "Trigger"),
     "elision.view": ("View",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -117,6 +121,7 @@ __all__ = [
     "Archive",
     "ArchiveError",
     "CacheBreakpoint",
+    "Candidate",
     "Chain",
     "CheckReport",
     "ConfigError",
@@ -145,12 +150,14 @@ __all__ = [
     "Pending",
     "PluginError",
     "Policy",
+    "Polling",
     "Problem",
     "Processor",
     "ProcessorError",
     "Refusal",
     "Replace",
     "Role",
+    "Schedule",
     "SentView",
     "Session",
     "Stage",
@@ -165,6 +172,7 @@ __all__ = [
     "Trace",
     "TraceEvent",
     "TracedPlace",
+    "Trigger",
     "View",
     "Wire",
     "__version__",

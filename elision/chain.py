@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elision.classification import Table
     from elision.config.tests_block import ChainTest
     from elision.redaction import Policy
+    from elision.schedule import Schedule
 
 
 class PrepareError(ConfigError, ValueError):
@@ -36,7 +37,8 @@ class Chain:
     ``compat: sweagent`` gives SWE-agent's own seven processors SWE-agent's own bytes.  ``classification`` is the table
     that is asked about every edit: a name, a path, its content, a :class:`Table`, or ``none``.  ``archive`` is where
     originals go (``none``: nothing may be removed), ``stored_policy`` what is kept of them.  ``owner`` says who manages
-    the context where a request asks its provider to.  ``tests`` are run by :func:`elision.check`, and by nothing else.
+    the context where a request asks its provider to.  ``schedule`` says when processors that rewrite the cached prefix
+    do so, all together.  ``tests`` are run by :func:`elision.check`, and by nothing else.
     """
 
     processors: Sequence[Processor] = ()
@@ -48,6 +50,7 @@ class Chain:
     archive: str | Path | Archive = ".elision"
     stored_policy: Policy = "none"
     owner: Literal["elision", "provider"] | None = None
+    schedule: Schedule = "break_even"
     tests: Sequence[ChainTest] = ()
     table: Table | None = field(init=False, repr=False, compare=False)
 

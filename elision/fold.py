@@ -7,9 +7,11 @@ chain.  So a session and a fresh process that sees the whole history at once com
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from elision.edits import Template
+from elision.batch import Candidate
+from elision.edits import Edit, Replace, Template
 from elision.guard import can_come_back
 from elision.history import Address, History, Segment, Text, plain
 from elision.hostside import HostSide
@@ -21,6 +23,8 @@ from elision.parts import Observation
 from elision.processor import Processor, Stage
 from elision.question import Decisions, Question
 from elision.report import Pending
+from elision.schedule import Schedule
+from elision.scheduler import Scheduler
 from elision.standing import Standing
 from elision.view import View
 
@@ -39,6 +43,7 @@ class Fold:
         on_error: str,
         table: Table | None,
         originals: Originals,
+        schedule: Schedule,
     ) -> None:
         self.processors = processors
         self.history = history
@@ -48,6 +53,7 @@ class Fold:
         self.unreachable: dict[Address, None] = {}
         self.overlay = Overlay()
         self.decisions = Decisions()
+        self.scheduler = Scheduler(processors, schedule, history, self.overlay)
         self._stages = [processor.runs_at for processor in processors]
         self._memories = [Memory() for _ in processors]
         self._ways: tuple[frozenset[str] | None, str] | None = None
@@ -107,7 +113,7 @@ class Fold:
                 self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
             )
             if (position := question.decide(edit)) is not None:
-                self._note_changes(index, [position])
+                self._note_changes(index, [position], request)
 
     def _reached(self) -> int:
         return self.history.segments[self._done - 1].stop if self._done else 0
@@ -178,12 +184,36 @@ class Fold:
                 memory = self._memories[index]
                 view = self._view(moment, index, window, memory, request)
                 question = Question(processor, index, stage, view, self.decisions, on_error=self.on_error)
+                if self.scheduler.schedules(index):
+                    self.scheduler.add(index, question.propose(), index, request.model)
+                    continue
                 changed = question.ask()
-                self._note_changes(index, changed)
+                self._note_changes(index, changed, request)
                 dirty.update(dict.fromkeys(question.stale))
+        for due in self.scheduler.due(segment, request):
+            self._make(due, moment, request)
 
-    def _note_changes(self, index: int, positions: Sequence[int]) -> None:
+    def _make(self, due: Sequence[Candidate], moment: Moment, request: Request) -> None:
+        """Make edits that have waited; placeholders are made anew, as the tools are now."""
+        for index in dict.fromkeys(each.stage for each in due):
+            view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
+            question = Question(
+                self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
+            )
+            for each in due:
+                if each.stage == index and (position := question.decide(self._fresh(each.edit, view))) is not None:
+                    self._note_changes(index, [position], request)
+
+    @staticmethod
+    def _fresh(edit: Edit, view: View) -> Edit:
+        if not isinstance(edit, Replace) or edit.template is None or edit.address not in view.history.paired:
+            return edit
+        observation = Observation(view, view.history.paired[edit.address])
+        return replace(edit, content=(Text(observation.placeholder(edit.template)),))
+
+    def _note_changes(self, index: int, positions: Sequence[int], request: Request) -> None:
         """Let a processor, and those after it, know which messages it has changed."""
+        self.scheduler.changed(positions, request.model)
         self._memories[index].own.extend(positions)
         for later in self._memories[index + 1 :]:
             later.changed.extend(positions)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from elision.history import Address, History
+from elision.history import Address, History, Paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,16 @@ class KeyIndex:
                 self.by_key.setdefault(key, {})[address] = None
 
 
+Bookmark: TypeAlias = tuple[tuple[int, int, int], dict[Address, None], dict[str, int]]
+
+
 @dataclass(slots=True)
 class Memory:
     """What the engine keeps for one ``history`` processor, so that each part is offered to it once."""
 
+    looked_at: int = 0
+    fitting: list[Paired] = field(default_factory=list)
+    offered_fitting: int = 0
     offered_observations: int = 0
     offered_messages: int = 0
     deferred: dict[Address, None] = field(default_factory=dict)
@@ -86,11 +92,13 @@ class Memory:
         self._read[reader] = len(self.changed)
         return list(dict.fromkeys(self.changed[start:]))
 
-    def bookmark(self) -> tuple[int, int, dict[Address, None], dict[str, int]]:
+    def bookmark(self) -> Bookmark:
         """Return what :meth:`rewind` needs to offer again what a failed plan was offered."""
-        return self.offered_observations, self.offered_messages, dict(self.deferred), dict(self._read)
+        offered = (self.offered_fitting, self.offered_observations, self.offered_messages)
+        return offered, dict(self.deferred), dict(self._read)
 
-    def rewind(self, bookmark: tuple[int, int, dict[Address, None], dict[str, int]]) -> None:
+    def rewind(self, bookmark: Bookmark) -> None:
         """Go back to a bookmark."""
-        self.offered_observations, self.offered_messages, self.deferred, self._read = bookmark
+        offered, self.deferred, self._read = bookmark
+        self.offered_fitting, self.offered_observations, self.offered_messages = offered
         self.index = KeyIndex()

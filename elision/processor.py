@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -15,7 +15,9 @@ from elision.moment import Moment
 from elision.view import View
 
 if TYPE_CHECKING:
+    from elision.batch import Candidate
     from elision.redaction import Policy
+    from elision.schedule import Schedule
 
 Stage = Literal["entry", "history", "request"]
 
@@ -71,6 +73,18 @@ class Processor(BaseModel, ABC):
     def type_name(self) -> str:
         """Its name in YAML."""
         return str(getattr(self, "type", type(self).__name__))
+
+    scheduled: ClassVar[bool] = False
+    """Whether its edits wait for a schedule: its own, or the chain's, so that all that rewrites does so together."""
+
+    @property
+    def own_schedule(self) -> Schedule | None:
+        """Its own schedule; nothing where it keeps to the chain's."""
+        return None
+
+    def chosen(self, waiting: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return which of its edits are made when the schedule comes due, in order; the others wait on."""
+        return waiting
 
     @property
     def view_policy(self) -> Policy:

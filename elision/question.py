@@ -52,6 +52,15 @@ class Question:
 
     def ask(self) -> list[int]:
         """Ask for edits and take in those that the guard lets pass; return the positions whose content changed."""
+        edits = self.asked()
+        return [position for edit in edits if (position := self.decide(edit)) is not None]
+
+    def propose(self) -> list[Edit]:
+        """Ask for edits that are to wait, and return those that the guard would let pass now."""
+        return [edit for edit in self.asked() if not self._changes_nothing(edit) and self._passes(edit)]
+
+    def asked(self) -> list[Edit]:
+        """Return what the processor proposes."""
         memory = self.view.memory
         bookmark = memory.bookmark()
         try:
@@ -63,14 +72,18 @@ class Question:
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
             self._failed(error)
             memory.rewind(bookmark)
-            edits = self._withholding() if self.processor.operation == "redact" else []
-        return [position for edit in edits if (position := self.decide(edit)) is not None]
+            return self._withholding() if self.processor.operation == "redact" else []
+        return edits
 
     def decide(self, edit: Edit) -> int | None:
         """Take in an edit, or refuse it; return the position whose content changed."""
-        view = self.view
-        if self._changes_nothing(edit):
+        if self._changes_nothing(edit) or not self._passes(edit):
             return None
+        return self._apply(edit)
+
+    def _passes(self, edit: Edit) -> bool:
+        """Whether the guard lets an edit pass; a refusal is noted, and offered again where it may pass later."""
+        view = self.view
         case = Case(
             edit=edit,
             processor=self.processor,
@@ -85,8 +98,7 @@ class Question:
                 again = view.memory.deferred if why.until == "later" else view.memory.waiting
                 again[edit.address] = None
             self._refuse(edit, rule, why.reason)
-            return None
-        return self._apply(edit)
+        return refused is None
 
     def _apply(self, edit: Edit) -> int | None:
         overlay, originals = self.view.overlay, self.view.originals

@@ -129,7 +129,14 @@ class Session:
 
     def _new_fold(self, history: History) -> Fold:
         chain = self.chain
-        return Fold(chain.processors, history, on_error=chain.on_error, table=chain.table, originals=self._originals)
+        return Fold(
+            chain.processors,
+            history,
+            on_error=chain.on_error,
+            table=chain.table,
+            originals=self._originals,
+            schedule=chain.schedule,
+        )
 
     def _take_present_objects(self, messages: list[Any]) -> None:
         """What is untouched is sent as the host's present object, not as an equal one that it had before."""

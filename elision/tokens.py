@@ -49,11 +49,12 @@ def count_messages(lists: Sequence[Sequence[Any]], dialect: str, model: str | No
 def _counted(message: Message, known: dict[int, int], model: str | None) -> int:
     key = id(message.raw)
     if key not in known:
-        known[key] = sum(_count_part(part, model) for part in message.parts)
+        known[key] = sum(count_part(part, model) for part in message.parts)
     return known[key]
 
 
-def _count_part(part: Part, model: str | None) -> int:
+def count_part(part: Part, model: str | None = None) -> int:
+    """Count the tokens of a part: its text, its call, or the fixed cost of an image."""
     match part:
         case Text(text=text) | Thinking(text=text):
             return count_text(text, model)
@@ -65,7 +66,7 @@ def _count_part(part: Part, model: str | None) -> int:
             )
             return count_text(name, model) + count_text(shown, model)
         case ToolResult(content=content):
-            return sum(_count_part(item, model) for item in content)
+            return sum(count_part(item, model) for item in content)
         case Image():
             return IMAGE_TOKENS
         case Opaque(raw=raw):

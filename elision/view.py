@@ -123,11 +123,14 @@ class View:
         task = self.history.task
         return task is not None and task < self.moment.stop
 
-    def older_observations(self, keep_last: int) -> Iterator[Observation]:
-        """Yield the observations outside the newest ``keep_last``, oldest first.
+    def older_observations(
+        self, keep_last: int, *, keep_steps: int = 1, only: Callable[[Observation], bool] | None = None
+    ) -> Iterator[Observation]:
+        """Yield the observations outside the newest ``keep_last`` and the newest ``keep_steps`` steps, oldest first.
 
-        Each is offered once, when it has become old; one whose edit was refused for a reason that may pass is offered
-        again.  Placeholders and the results of the newest step are left out.
+        With ``only``, those that it lets pass, counted among themselves.  Each is offered once, when it has become old;
+        one whose edit was refused for a reason that may pass is offered again.  Placeholders and the results of the
+        newest step are left out.
         """
         memory, history = self.memory, self.history
         for address in [*self._settled(memory.deferred), *self._changed_results()]:
@@ -135,12 +138,16 @@ class View:
             if paired.ordinal < memory.offered_observations:
                 memory.deferred.pop(address, None)
                 yield from self._offer(paired)
-        stop = self.moment.observations - max(keep_last, 0)
-        while memory.offered_observations < stop:
-            paired = history.observations[memory.offered_observations]
-            if 0 <= paired.step == self.moment.newest_step:
+        fresh = history.observations[memory.looked_at : self.moment.observations]
+        memory.looked_at = self.moment.observations
+        memory.fitting += [each for each in fresh if only is None or only(Observation(self, each))]
+        stop, oldest_kept = len(memory.fitting) - max(keep_last, 0), self.moment.newest_step - max(keep_steps, 1) + 1
+        while memory.offered_fitting < stop:
+            paired = memory.fitting[memory.offered_fitting]
+            if 0 <= paired.step >= oldest_kept:
                 break
-            memory.offered_observations += 1
+            memory.offered_fitting += 1
+            memory.offered_observations = paired.ordinal + 1
             yield from self._offer(paired)
 
     def older_messages(self, keep_last: int) -> Iterator[MessageView]:

@@ -13,6 +13,7 @@ def elision_processors() -> list[type[Processor]]:
     """Offer the built-in processors."""
     from elision.processors.cache_control import CacheControl
     from elision.processors.call import Call
+    from elision.processors.clear_tool_results import ClearToolResults
     from elision.processors.closed_window import ClosedWindow
     from elision.processors.default import Default
     from elision.processors.image_parsing import ImageParsing
@@ -24,6 +25,7 @@ def elision_processors() -> list[type[Processor]]:
     return [
         CacheControl,
         Call,
+        ClearToolResults,
         ClosedWindow,
         Default,
         ImageParsing,
