@@ -24,21 +24,24 @@ class Candidate(NamedTuple):
 class Standpoint(NamedTuple):
     """How a run stands at one step: its tokens, where its newest step begins, what it has cost, and what it pays.
 
-    ``beside`` are the tokens of system prompt and tools, ``added`` those that a step adds on the average.
+    ``beside`` are the tokens of system prompt and tools.
     """
 
     weights: Weights
     beside: int
     newest: int
     step: int
-    added: float
     spent: float
     prices: Prices
 
 
 @dataclass(slots=True)
 class Batch:
-    """What processors that share a schedule have proposed since it last came due."""
+    """What processors that share a schedule have proposed since it last came due.
+
+    It goes by what waits, and by what stands behind that, never by what came before: so the view, processed again,
+    is left as it is.
+    """
 
     schedule: Schedule
     stages: frozenset[int]
@@ -47,7 +50,8 @@ class Batch:
     _stale: int = 0
     _carried: int = 0
     _steps: int = 0
-    _first: int | None = None
+    _first: Candidate | None = None
+    _newest_step: int = 0
 
     @property
     def counts_tokens(self) -> bool:
@@ -64,41 +68,42 @@ class Batch:
         if more > 0:
             self._saved[place] = candidate.tokens
             self._stale += more
-        self._first = candidate.position if self._first is None else min(self._first, candidate.position)
+        if self._first is None or candidate.position < self._first.position:
+            self._first = candidate
+        self._newest_step = max(self._newest_step, candidate.step)
 
     def stepped(self) -> None:
         """Count a request that was sent with what is stale."""
-        self._steps += 1
+        self._steps += bool(self.waiting)
         self._carried += self._stale
 
     def due(self, at: Standpoint) -> list[Candidate]:
         """Return what is to be done now, in the order of the chain and of the history; nothing while it waits."""
-        if not self.waiting or not is_due(self.schedule, self._load(at)):
+        if self._first is None or not is_due(self.schedule, self._load(at, self._first)):
             return []
         found = sorted(self.waiting.values(), key=lambda each: (each.stage, each.position))
         self._forget()
         return found
 
-    def _load(self, at: Standpoint) -> Load:
-        first = at.newest if self._first is None else self._first
+    def _load(self, at: Standpoint, first: Candidate) -> Load:
+        behind = at.weights.total - at.weights.upto(first.position)
         new = at.weights.total - at.weights.upto(at.newest)
-        newest_stale = max(each.step for each in self.waiting.values())
         return Load(
             steps=self._steps,
             total_tokens=at.weights.total + at.beside,
             stale_tokens=self._stale,
-            rewritten_tokens=max(0, at.weights.total - at.weights.upto(first) - self._stale - new),
-            added_tokens=at.added,
+            rewritten_tokens=max(0, behind - self._stale - new),
+            added_tokens=behind / max(1, at.step - first.step + 1),
             removed_tokens=self._stale / max(1, len(self._saved)),
             carried=self._carried,
-            kept=max(1, at.step - newest_stale),
+            kept=max(1, at.step - self._newest_step),
             spent=at.spent,
             prices=at.prices,
         )
 
     def _forget(self) -> None:
         self.waiting, self._saved = {}, {}
-        self._stale = self._carried = self._steps = 0
+        self._stale = self._carried = self._steps = self._newest_step = 0
         self._first = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from elision.history import Address, Content, Kind
+from elision.history import Address, Content, Image, Kind, plain
 
 Operation = Literal[
     "truncate", "slim", "offload", "redact", "clear", "supersede", "drop", "summarize", "budget", "convert", "none"
@@ -19,6 +19,15 @@ SHRINKING: frozenset[str] = frozenset(
 
 CLEARING: frozenset[str] = frozenset({"clear", "supersede", "drop", "summarize"})
 """Operations that start one step before the newest."""
+
+
+IMAGE_CHARS = 400
+"""What an image counts for beside text: more than any note or placeholder that stands for it."""
+
+
+def length(content: tuple[Content, ...]) -> int:
+    """Return the characters of a content, images included; no edit that shrinks leaves more than it found."""
+    return len(plain(content)) + IMAGE_CHARS * sum(isinstance(part, Image) for part in content)
 
 
 class Template(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elision.batch import Candidate
-from elision.edits import Edit, Replace, Template
+from elision.edits import Edit, Replace, Template, length
 from elision.guard import can_come_back
 from elision.history import Address, History, Segment, Text, plain
 from elision.hostside import HostSide
@@ -112,8 +112,7 @@ class Fold:
             question = Question(
                 self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
             )
-            if (position := question.decide(edit)) is not None:
-                self._note_changes(index, [position], request)
+            self._note_changes(index, question.decide(edit), request)
 
     def _reached(self) -> int:
         return self.history.segments[self._done - 1].stop if self._done else 0
@@ -153,7 +152,7 @@ class Fold:
         view = self._view(moment, last.stage - 1, (0, moment.stop), Memory(), request)
         observation = Observation(view, paired)
         text = observation.placeholder(template)
-        if len(text) <= len(observation.text) and text != plain(last.content):
+        if len(text) <= length(observation.content) and text != plain(last.content):
             versions[-1] = last._replace(content=(Text(text),))
             self.originals.texts.append(text)
             self.decisions.touched.add(address.position)
@@ -194,15 +193,16 @@ class Fold:
             self._make(due, moment, request)
 
     def _make(self, due: Sequence[Candidate], moment: Moment, request: Request) -> None:
-        """Make edits that have waited; placeholders are made anew, as the tools are now."""
+        """Make those edits that processors choose of what is due; placeholders are made anew, as the tools are now."""
         for index in dict.fromkeys(each.stage for each in due):
             view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
             question = Question(
                 self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
             )
-            for each in due:
-                if each.stage == index and (position := question.decide(self._fresh(each.edit, view))) is not None:
-                    self._note_changes(index, [position], request)
+            chosen, left = question.choose([each for each in due if each.stage == index])
+            for each in chosen:
+                self._note_changes(index, question.decide(self._fresh(each.edit, view)), request)
+            self.scheduler.wait_on(left)
 
     @staticmethod
     def _fresh(edit: Edit, view: View) -> Edit:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag
+from elision.edits import CLEARING, SHRINKING, CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag, length
 from elision.graphemes import splits_grapheme
 from elision.history import Address, Content, History, Image, Opaque, Paired, Text, ToolResult, has_surrogates, plain
 from elision.moment import Request
+from elision.offers import ends_open_step
 from elision.overlay import Overlay, content_at, original
 from elision.placeholders import is_placeholder
 from elision.processor import Processor, Stage
@@ -152,6 +153,8 @@ def _step_is_atomic(case: Case) -> Why | None:
 def _missing_stays_missing(case: Case) -> Why | None:
     """Rule 2: what stands for a missing result, in a mended history, is left alone."""
     edit, history = case.edit, case.history
+    if isinstance(edit, Drop) and ends_open_step(history, history.steps[edit.step]):
+        return Why("the step before it lacks a result, and would seem to have one that comes later")
     paired = history.paired.get(edit.address) if isinstance(edit, Replace) else None
     if paired is None or paired.step < 0 or not history.steps[paired.step].unfinished:
         return None
@@ -298,10 +301,9 @@ def _never_grows(case: Case) -> Why | None:
     edit = case.edit
     if not isinstance(edit, Replace) or case.processor.operation not in SHRINKING or case.sweagent:
         return None
-    before = plain(_found(case, edit.address))
-    after = plain(edit.content)
-    if len(after) > len(before):
-        return Why(f"it would grow from {len(before)} to {len(after)} characters")
+    before, after = length(_found(case, edit.address)), length(edit.content)
+    if after > before:
+        return Why(f"it would grow from {before} to {after} characters")
     return None
 
 

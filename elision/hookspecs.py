@@ -79,6 +79,15 @@ def elision_profiles() -> Mapping[str, str]:  # type: ignore[empty-body]
     """
 
 
+@hookspec
+def elision_token_counters() -> Mapping[str, Callable[[str], int]]:  # type: ignore[empty-body]
+    """Token counters this plugin offers: a glob over the names of models, and what counts the tokens of a text.
+
+    Called once, when a text is first counted for a named model.  A model takes the counter with the most exact glob;
+    two of one glob are an error naming both plugins.
+    """
+
+
 @hookspec(firstresult=True)
 def elision_classify(call: ToolCall, meta: Mapping[str, Any]) -> Iterable[str] | None:
     """Say which classes the result of a call has, or nothing.

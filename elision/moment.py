@@ -66,7 +66,62 @@ class KeyIndex:
                 self.by_key.setdefault(key, {})[address] = None
 
 
-Bookmark: TypeAlias = tuple[tuple[int, int, int], dict[Address, None], dict[str, int]]
+@dataclass(slots=True)
+class StepsOffered:
+    """The steps that one processor may leave out, demonstrations left out; ``held`` are those that must stay as yet."""
+
+    looked_at: int = 0
+    noticed: int = 0
+    numbers: list[int] = field(default_factory=list)
+    held: set[int] = field(default_factory=set)
+    offered: int = 0
+    deferred: dict[int, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ImagesOffered:
+    """The images that one processor may take out of results, the oldest first; sizes are in characters of their URLs.
+
+    ``left`` are those that stay in each result, ``beside`` those that stay in any case: of users, and of results that
+    may not lose them as yet (``held``).
+    """
+
+    messages: int = 0
+    order: list[Address] = field(default_factory=list)
+    first: int = 0
+    left: dict[Address, list[int]] = field(default_factory=dict)
+    held: dict[Address, list[int]] = field(default_factory=dict)
+    count: int = 0
+    chars: int = 0
+    beside: int = 0
+    beside_chars: int = 0
+
+    def put(self, address: Address, sizes: list[int]) -> None:
+        """Note which images of a result stay."""
+        before = self.left.get(address)
+        if before is None and sizes:
+            self.order.append(address)
+        if before or sizes:
+            self.left[address] = sizes
+            self.count += len(sizes) - len(before or ())
+            self.chars += sum(sizes) - sum(before or ())
+
+    def add_beside(self, sizes: list[int]) -> None:
+        """Count images that stay in any case."""
+        self.beside += len(sizes)
+        self.beside_chars += sum(sizes)
+
+    def hold(self, address: Address, sizes: list[int]) -> None:
+        """Note which images of a result should have gone and have to stay as yet, in place of those noted before."""
+        before = self.held.pop(address, [])
+        self.beside -= len(before)
+        self.beside_chars -= sum(before)
+        if sizes:
+            self.held[address] = sizes
+            self.add_beside(sizes)
+
+
+Bookmark: TypeAlias = tuple[tuple[int, int, int, int, int], dict[Address, None], dict[int, None], dict[str, int]]
 
 
 @dataclass(slots=True)
@@ -84,6 +139,9 @@ class Memory:
     changed: list[int] = field(default_factory=list)
     own: list[int] = field(default_factory=list)
     index: KeyIndex = field(default_factory=KeyIndex)
+    noticed: int = 0
+    steps: StepsOffered = field(default_factory=StepsOffered)
+    images: ImagesOffered = field(default_factory=ImagesOffered)
     _read: dict[str, int] = field(default_factory=dict)
 
     def changed_since(self, reader: str) -> list[int]:
@@ -94,11 +152,18 @@ class Memory:
 
     def bookmark(self) -> Bookmark:
         """Return what :meth:`rewind` needs to offer again what a failed plan was offered."""
-        offered = (self.offered_fitting, self.offered_observations, self.offered_messages)
-        return offered, dict(self.deferred), dict(self._read)
+        counts = (
+            self.offered_fitting,
+            self.offered_observations,
+            self.offered_messages,
+            self.noticed,
+            self.steps.offered,
+        )
+        return counts, dict(self.deferred), dict(self.steps.deferred), dict(self._read)
 
     def rewind(self, bookmark: Bookmark) -> None:
         """Go back to a bookmark."""
-        offered, self.deferred, self._read = bookmark
-        self.offered_fitting, self.offered_observations, self.offered_messages = offered
-        self.index = KeyIndex()
+        counts, self.deferred, self.steps.deferred, self._read = bookmark
+        self.offered_fitting, self.offered_observations, self.offered_messages, *rest = counts
+        self.noticed, self.steps.offered = rest
+        self.index, self.images = KeyIndex(), ImagesOffered()

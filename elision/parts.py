@@ -147,6 +147,12 @@ class Observation(PartView):
         """Images in it."""
         return sum(isinstance(part, Image) for part in self.content)
 
+    @property
+    def ref(self) -> str:
+        """The name that its original has in the archive; empty where it cannot be kept."""
+        sealed = self._view.originals.sealed(self._view.history, self.address)
+        return "" if isinstance(sealed, ArchiveError) else sealed.ref
+
     def elide(self, template: str = "compact", *, head_chars: int = 200, reason: str = "") -> Replace:
         """Propose a placeholder, made from a template: its name (``elision list templates``), or itself.
 
@@ -159,9 +165,7 @@ class Observation(PartView):
         """Return the text of a placeholder for it, as things stand."""
         from elision.placeholders import PlaceholderFacts, render_placeholder
 
-        view, call, text = self._view, self.call, self.text
-        sealed = view.originals.sealed(view.history, self.address)
-        ref = "" if isinstance(sealed, ArchiveError) else sealed.ref
+        view, call, text, ref = self._view, self.call, self.text, self.ref
         offered = view.request.offered
         path, version = self._skill(ref)
         facts = PlaceholderFacts(

@@ -78,12 +78,17 @@ class Processor(BaseModel, ABC):
     """Whether its edits wait for a schedule: its own, or the chain's, so that all that rewrites does so together."""
 
     @property
+    def waits(self) -> bool:
+        """Whether the edits of this instance wait, where it depends on an option."""
+        return self.scheduled
+
+    @property
     def own_schedule(self) -> Schedule | None:
         """Its own schedule; nothing where it keeps to the chain's."""
         return None
 
-    def chosen(self, waiting: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return which of its edits are made when the schedule comes due, in order; the others wait on."""
+    def chosen(self, waiting: Sequence[Candidate], view: View) -> Sequence[Candidate]:  # noqa: ARG002 (the contract)
+        """Return which of its edits are made when the schedule comes due; the others wait on."""
         return waiting
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from elision.view import View
 
 if TYPE_CHECKING:
     from elision.archive import Entry
+    from elision.batch import Candidate
     from elision.redaction import Policy
 
 
@@ -52,12 +53,20 @@ class Question:
 
     def ask(self) -> list[int]:
         """Ask for edits and take in those that the guard lets pass; return the positions whose content changed."""
-        edits = self.asked()
-        return [position for edit in edits if (position := self.decide(edit)) is not None]
+        return [position for edit in self.asked() for position in self.decide(edit)]
 
     def propose(self) -> list[Edit]:
         """Ask for edits that are to wait, and return those that the guard would let pass now."""
         return [edit for edit in self.asked() if not self._changes_nothing(edit) and self._passes(edit)]
+
+    def choose(self, waiting: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+        """Ask which of the edits that are due are made now, and which wait on: all, where the processor raises."""
+        try:
+            chosen = {id(each) for each in self.processor.chosen(waiting, self.view)}
+        except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
+            self._failed(error)
+            chosen = set()
+        return [each for each in waiting if id(each) in chosen], [each for each in waiting if id(each) not in chosen]
 
     def asked(self) -> list[Edit]:
         """Return what the processor proposes."""
@@ -75,10 +84,10 @@ class Question:
             return self._withholding() if self.processor.operation == "redact" else []
         return edits
 
-    def decide(self, edit: Edit) -> int | None:
-        """Take in an edit, or refuse it; return the position whose content changed."""
+    def decide(self, edit: Edit) -> Sequence[int]:
+        """Take in an edit, or refuse it; return the positions whose content changed."""
         if self._changes_nothing(edit) or not self._passes(edit):
-            return None
+            return ()
         return self._apply(edit)
 
     def _passes(self, edit: Edit) -> bool:
@@ -94,13 +103,22 @@ class Question:
         refused = first_refusal(case)
         if refused is not None:
             rule, why = refused
-            if isinstance(edit, Replace) and why.until != "never":
-                again = view.memory.deferred if why.until == "later" else view.memory.waiting
-                again[edit.address] = None
+            if why.until != "never":
+                self._put_off(edit, rests_on_facts=why.until == "changed")
             self._refuse(edit, rule, why.reason)
         return refused is None
 
-    def _apply(self, edit: Edit) -> int | None:
+    def _put_off(self, edit: Edit, *, rests_on_facts: bool) -> None:
+        """Have an edit's place offered again: when the facts of its results change, or else soon."""
+        memory = self.view.memory
+        if isinstance(edit, Drop) and not rests_on_facts:
+            memory.steps.deferred[edit.step] = None
+        elif isinstance(edit, Replace | Drop):
+            again = memory.waiting if rests_on_facts else memory.deferred
+            places = [paired.address for paired in results_of(self.view.history, edit)]
+            again.update(dict.fromkeys(places or ([edit.address] if isinstance(edit, Replace) else [])))
+
+    def _apply(self, edit: Edit) -> Sequence[int]:
         overlay, originals = self.view.overlay, self.view.originals
         applied = self._applied(edit)
         stand = partial(self._stands, edit, applied)
@@ -113,7 +131,10 @@ class Question:
         if overlay.apply(edit, self.index) and isinstance(edit, Replace):
             self.stale.append(edit.address.position)
         self.decisions.edits.append(applied)
-        return edit.address.position if isinstance(edit, Replace) else None
+        if isinstance(edit, Drop):
+            step = self.view.history.steps[edit.step]
+            return range(step.start, step.stop)
+        return [edit.address.position] if isinstance(edit, Replace) else ()
 
     def _stands(self, edit: Edit, applied: AppliedEdit) -> None:
         self._tell("elision_edit_applied", edit=applied, ref=applied.ref)

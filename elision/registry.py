@@ -60,6 +60,11 @@ class Plugins:
     def _archives(self) -> Mapping[str, Callable[[str], Store]]:
         return dict(self._collect("elision_archives", lambda item: str(item[0]), _items).values())
 
+    @cached_property
+    def _token_counters(self) -> Mapping[str, Callable[[str], int]]:
+        found = self._collect("elision_token_counters", lambda item: str(item[0]).lower(), _items)
+        return {pattern: function for pattern, (_, function) in found.items()}
+
     def processors(self) -> Mapping[str, type[Processor]]:
         """Return processor classes by their ``type``."""
         return self._processors
@@ -87,6 +92,10 @@ class Plugins:
     def archives(self) -> Mapping[str, Callable[[str], Store]]:
         """Return what opens the store of a URL, by its scheme."""
         return self._archives
+
+    def token_counters(self) -> Mapping[str, Callable[[str], int]]:
+        """Return what counts tokens, by a glob over the names of models in small letters."""
+        return self._token_counters
 
     def owner(self, hook: str, name: str) -> str:
         """Return the name of the plugin that offers ``name`` through ``hook``."""

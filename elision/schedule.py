@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from elision.economics import Meter, polling_auto
+from elision.errors import closest
 
 MOST_OF_WINDOW = 0.75
 """Share of the window over which ``break_even`` waits no longer."""
@@ -23,8 +34,10 @@ class Prices(NamedTuple):
 class Load(NamedTuple):
     """What a schedule decides on, at one step; tokens are those of the whole request.
 
-    ``stale_tokens`` would be saved, ``rewritten_tokens`` would have to be written to the cache again, ``carried`` adds
-    up what was stale in each request since the last round, ``kept`` are the newest steps, which stay.
+    ``steps`` are those since the first edit that waits was proposed, the newest included.  ``stale_tokens`` would be
+    saved, ``rewritten_tokens`` would have to be written to the cache again, ``carried`` adds up what was stale in each
+    request since then, ``kept`` are the newest steps, which stay.  ``added_tokens`` are those of a step from there on,
+    ``removed_tokens`` those of a result that go.
     """
 
     steps: int
@@ -40,7 +53,7 @@ class Load(NamedTuple):
 
 
 class Polling(BaseModel):
-    """Every so many steps."""
+    """So many steps after the first edit that waits was proposed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -63,7 +76,12 @@ class Polling(BaseModel):
 class Trigger(BaseModel):
     """As soon as the request is too long, if enough can be saved."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        json_schema_extra={"anyOf": [{"required": ["trigger_tokens"]}, {"required": ["trigger_share"]}]},
+    )
 
     trigger_tokens: PositiveInt | None = None
     """Tokens of the request from which on it is done."""
@@ -71,6 +89,19 @@ class Trigger(BaseModel):
     """The same, as a share of the model's window."""
     clear_at_least_tokens: Annotated[int, Field(ge=0)] = 0
     """Nothing is done unless so many tokens can be saved."""
+
+    @field_validator("clear_at_least_tokens")
+    @classmethod
+    def _can_be_saved(cls, least: int, info: ValidationInfo) -> int:
+        if (trigger := info.data.get("trigger_tokens")) is not None and least > trigger:
+            raise ValueError(f"clear_at_least_tokens is {least}, more than trigger_tokens ({trigger}); make it smaller")
+        return least
+
+    @model_validator(mode="after")
+    def _has_a_trigger(self) -> Self:
+        if self.trigger_tokens is None and self.trigger_share is None:
+            raise ValueError("a schedule needs 'polling', 'trigger_tokens' or 'trigger_share'; add one of them")
+        return self
 
     @property
     def counts_tokens(self) -> bool:
@@ -85,7 +116,28 @@ class Trigger(BaseModel):
         return bool(limits) and load.total_tokens >= min(limits) and load.stale_tokens >= self.clear_at_least_tokens
 
 
-Schedule: TypeAlias = Literal["break_even", "every_step"] | Polling | Trigger
+_NAMES = ("break_even", "every_step")
+_FORMS = "schedules are: break_even, every_step, {polling: N}, {polling: auto}, {trigger_tokens: N}, {trigger_share: S}"
+
+
+def _in_one_form(given: Any) -> Any:
+    """Return the schedule that is meant, or say what is wrong with it."""
+    if isinstance(given, Mapping):
+        triggers = [name for name in Trigger.model_fields if name in given]
+        if "polling" in given and triggers:
+            raise ValueError(f"a schedule has either 'polling' or '{triggers[0]}'; remove one of them")
+        return (Polling if "polling" in given else Trigger).model_validate(dict(given))
+    if isinstance(given, str) and given not in _NAMES:
+        near = closest(given, _NAMES)
+        told = f"did you mean {near!r}?" if near else f"{_FORMS}; correct it"
+        raise ValueError(f"there is no schedule {given!r:.80}; {told}")
+    if not isinstance(given, str | Polling | Trigger):
+        told = "empty" if given is None else f"{given!r:.40}"
+        raise ValueError(f"a schedule is a name or a mapping, this is {told}; {_FORMS}; correct it")  # noqa: TRY004 (pydantic's)
+    return given
+
+
+Schedule: TypeAlias = Annotated[Literal["break_even", "every_step"] | Polling | Trigger, BeforeValidator(_in_one_form)]
 """``break_even`` waits until what is stale has cost as much as the rewrite will; ``every_step`` does not wait."""
 
 

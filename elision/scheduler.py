@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from elision.moment import Request
 from elision.overlay import Overlay, content_at
 from elision.processor import Processor
 from elision.schedule import Prices, Schedule
-from elision.tokens import count_part, count_text
+from elision.tokens import count_beside, count_part
 from elision.weights import Weights
 
 
@@ -26,13 +25,16 @@ class Scheduler:
         self._overlay = overlay
         self._batches = _batches(processors, shared)
         self._of = {index: batch for batch in self._batches for index in batch.stages}
-        self._weighs = any(batch.counts_tokens for batch in self._batches)
+        self._weighs = any(batch.counts_tokens for batch in self._batches) or any(
+            type(processors[index]).chosen is not Processor.chosen for index in self._of
+        )
         self._weights = Weights(history, overlay)
         self._prices: Prices | None = None
         self._beside: tuple[Any, Any, int] = (None, None, 0)
-        self._added = 0
         self._spent = 0.0
         self._cached = 0
+        self._newest = 0
+        self._broken: int | None = None
 
     def schedules(self, index: int) -> bool:
         """Whether the edits of a processor wait."""
@@ -48,8 +50,11 @@ class Scheduler:
     def changed(self, positions: Iterable[int], model: str | None) -> None:
         """Weigh messages again that edits have changed."""
         if self._weighs:
+            before = self._weights.total
             for position in positions:
                 self._weights.recount(position, model)
+                self._broken = position if self._broken is None else min(self._broken, position)
+            self._cached += self._weights.total - before
 
     def due(self, segment: Segment, request: Request) -> list[list[Candidate]]:
         """Return what is to be done after a segment, batch by batch."""
@@ -61,50 +66,45 @@ class Scheduler:
         found = []
         for batch in self._batches:
             batch.stepped()
-            if chosen := self._chosen(batch.due(at), batch):
-                found.append(chosen)
+            if due := batch.due(at):
+                found.append(due)
         return found
 
-    def _chosen(self, due: Sequence[Candidate], batch: Batch) -> list[Candidate]:
-        """Let each processor choose among its own; what it leaves goes on waiting."""
-        chosen: list[Candidate] = []
-        for stage in sorted({each.stage for each in due}):
-            own = [each for each in due if each.stage == stage]
-            taken = list(self._processors[stage].chosen(own))
-            chosen += taken
-            for left in own:
-                if left not in taken:
-                    batch.add(left)
-        return chosen
+    def wait_on(self, left: Iterable[Candidate]) -> None:
+        """Let edits go on waiting that were due and not chosen."""
+        for each in left:
+            self._of[each.stage].add(each)
 
     def _standpoint(self, segment: Segment, request: Request) -> Standpoint:
         model, weights = request.model, self._weights
         if self._prices is None:
             self._prices = _prices_of(model) if self._weighs else Prices(1, 1, None)
         if self._weighs:
-            before = weights.total
             weights.advance(segment.stop, model)
-            new = weights.total - before
-            self._added += new
             if segment.step is not None:
-                self._spent += self._prices.read * self._cached + self._prices.write * (weights.total - self._cached)
-                self._cached = weights.total
-        step = segment.step or 0
+                self._pay(segment.start, self._prices)
         return Standpoint(
             weights=weights,
             beside=self._count_beside(request) if self._weighs else 0,
             newest=segment.start,
-            step=step,
-            added=self._added / (step + 1),
+            step=segment.step or 0,
             spent=self._spent,
             prices=self._prices,
         )
 
+    def _pay(self, newest: int, prices: Prices) -> None:
+        """Add what this request costs as things stand, and what breaks before the newest step made of the last one."""
+        if self._broken is not None:
+            rewritten = self._weights.upto(self._newest) - self._weights.upto(self._broken)
+            self._spent += (prices.write - prices.read) * max(0, rewritten)
+        total = self._weights.total
+        self._spent += prices.read * self._cached + prices.write * (total - self._cached)
+        self._cached, self._newest, self._broken = total, newest, None
+
     def _count_beside(self, request: Request) -> int:
         system, tools, tokens = self._beside
         if system is not request.system or tools is not request.tools:
-            shown = [json.dumps(each, default=str) for each in (request.system, request.tools) if each is not None]
-            tokens = sum(count_text(each, request.model) for each in shown)
+            tokens = count_beside(request.system, request.tools, request.model)
             self._beside = (request.system, request.tools, tokens)
         return tokens
 
@@ -130,7 +130,7 @@ class Scheduler:
 
 def _batches(processors: Sequence[Processor], shared: Schedule) -> list[Batch]:
     """Return a batch for those that keep to the chain's schedule, and one for each that has its own."""
-    own = {index: processor.own_schedule for index, processor in enumerate(processors) if processor.scheduled}
+    own = {index: processor.own_schedule for index, processor in enumerate(processors) if processor.waits}
     together = frozenset(index for index, schedule in own.items() if schedule is None)
     alone = [Batch(schedule, frozenset({index})) for index, schedule in own.items() if schedule is not None]
     return [*([Batch(shared, together)] if together else []), *alone]

@@ -56,12 +56,14 @@ class Standing:
     """The classes of a history's observations, and whether each is superseded or resolved by now.
 
     It grows with the history and looks at each observation once.  ``changed`` lists every observation for which a
-    bounded cell of the table may have opened since: an edit that was refused is offered again then.
+    bounded cell of the table may have opened since: an edit that was refused is offered again then.  ``stale`` lists
+    those that are superseded, each once.
     """
 
     def __init__(self, history: History, table: Table | None) -> None:
         self.table = table
         self.changed: list[Address] = []
+        self.stale: list[Address] = []
         self.skill_changes: list[SkillChange] = []
         self._versions: dict[tuple[str, str], str] = {}
         self._history = history
@@ -98,6 +100,12 @@ class Standing:
     def resolved(self, paired: Paired) -> bool:
         """Whether the same call has succeeded later."""
         return paired.address in self._resolved
+
+    def allows(self, operation: str, paired: Paired, newest_step: int) -> bool:
+        """Whether the table lets an operation be done to an observation now."""
+        if self.table is None:
+            return True
+        return self.table.verdict(operation, self.classes(paired), self.facts(paired, newest_step)).allowed
 
     def facts(self, paired: Paired, newest_step: int) -> Facts:
         """Return what the cells of the table ask about an observation."""
@@ -151,7 +159,9 @@ class Standing:
         current = self._current.setdefault(resource, {})
         if not failed:
             for part in [*current] if writes or not extent else [extent]:
-                self._note(current.pop(part, ()), self._superseded)
+                old = current.pop(part, ())
+                self._note(old, self._superseded)
+                self.stale += old
         current.setdefault(extent, []).append(address)
 
     def _pin(self, path: str, extent: str, paired: Paired) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from elision import offers
 from elision.edits import CacheBreakpoint, Insert, Replace, Tag
 from elision.history import Address, History, Kind, Opaque, Paired, ToolResult
 from elision.moment import KeyIndex, Memory, Moment, Request
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from elision.edits import Edit
     from elision.hostside import HostSide
     from elision.originals import Originals
+    from elision.profiles import Profile
     from elision.standing import Standing
 
 
@@ -101,11 +103,11 @@ class View:
         """Yield the observations that have come in since the last moment, and older ones that are still put off."""
         history, moment = self.history, self.moment
         fresh = history.observations[moment.earlier_observations : moment.observations]
-        put_off = [history.paired[address] for address in self._settled(self.memory.deferred)]
+        put_off = [history.paired[address] for address in self.settled(self.memory.deferred)]
         for paired in [*put_off, *fresh]:
             if paired.ordinal >= self.memory.offered_observations:
                 self.memory.deferred.pop(paired.address, None)
-                yield from self._offer(paired)
+                yield from self.offer(paired)
 
     def newest_messages(self) -> Iterator[MessageView]:
         """Yield the messages from the newest back."""
@@ -133,11 +135,11 @@ class View:
         newest step are left out.
         """
         memory, history = self.memory, self.history
-        for address in [*self._settled(memory.deferred), *self._changed_results()]:
+        for address in [*self.settled(memory.deferred), *self.changed_results("observations")]:
             paired = history.paired[address]
             if paired.ordinal < memory.offered_observations:
                 memory.deferred.pop(address, None)
-                yield from self._offer(paired)
+                yield from self.offer(paired)
         fresh = history.observations[memory.looked_at : self.moment.observations]
         memory.looked_at = self.moment.observations
         memory.fitting += [each for each in fresh if only is None or only(Observation(self, each))]
@@ -148,7 +150,44 @@ class View:
                 break
             memory.offered_fitting += 1
             memory.offered_observations = paired.ordinal + 1
-            yield from self._offer(paired)
+            yield from self.offer(paired)
+
+    def newly_superseded(self) -> Iterator[Observation]:
+        """Yield each observation once that has been read or written again later, when the table says so.
+
+        One whose edit was refused for a reason that may pass is offered again.
+        """
+        return offers.superseded(self)
+
+    def newly_repeated(self, key: Callable[[Observation], Hashable | None]) -> Iterator[Observation]:
+        """Yield each observation once of which a newer one stands that has an equal ``key``; ``None`` equals nothing.
+
+        One whose edit was refused for a reason that may pass is offered again.
+        """
+        return offers.repeated(self, key)
+
+    def older_steps(self, keep_last: int, *, keep_first: int = 0) -> Iterator[StepView]:
+        """Yield the steps outside the first ``keep_first`` and the newest ``keep_last``, oldest first, each once.
+
+        Demonstrations are left out.  One whose edit was refused for a reason that may pass is offered again.
+        """
+        return offers.older_steps(self, keep_last, keep_first)
+
+    @property
+    def droppable_steps(self) -> int:
+        """How many steps stand that the table would let go by now; demonstrations are left out."""
+        return offers.droppable_steps(self)
+
+    def older_images(
+        self, keep: int | None, *, most: int | None = None, most_chars: int | None = None
+    ) -> Iterator[tuple[Observation, int]]:
+        """Yield the results whose images should go, the oldest first, and how many of the newest of each stay.
+
+        At most ``keep`` images of results stay, and so many that the whole request has at most ``most``, whose URLs
+        have at most ``most_chars`` characters.  A result is offered when more of its images should go, and again where
+        its edit was refused for a reason that may pass.
+        """
+        return offers.older_images(self, keep, most, most_chars)
 
     def older_messages(self, keep_last: int) -> Iterator[MessageView]:
         """Yield the messages outside the newest ``keep_last``, each once, oldest first; changed ones again."""
@@ -237,6 +276,13 @@ class View:
         return self.request.model
 
     @property
+    def profile(self) -> Profile:
+        """What the model demands and charges."""
+        from elision.profiles import profile_for
+
+        return profile_for(self.model)
+
+    @property
     def compat(self) -> str | None:
         """``sweagent`` where SWE-agent's own processors must give SWE-agent's own bytes."""
         return self.request.compat
@@ -252,7 +298,7 @@ class View:
                     memory.deferred[address] = None
             memory.woken = len(changed)
 
-    def _settled(self, deferred: Iterable[Address]) -> list[Address]:
+    def settled(self, deferred: Iterable[Address]) -> list[Address]:
         """Return the parts that were put off and need not be any longer: their step is complete and not the newest."""
         moment, history = self.moment, self.history
         return [
@@ -262,15 +308,20 @@ class View:
             and not history.steps[step].open_at(moment.stop)
         ]
 
-    def _offer(self, paired: Paired) -> Iterator[Observation]:
-        observation = Observation(self, paired)
-        if not self.overlay.is_dropped(paired.step) and not observation.elided:
-            yield observation
+    def offer(self, paired: Paired) -> Iterator[Observation]:
+        """Yield an observation that stands in the view."""
+        if self.stands(paired):
+            yield Observation(self, paired)
 
-    def _changed_results(self) -> list[Address]:
+    def stands(self, paired: Paired) -> bool:
+        """Whether an observation is neither dropped nor elided."""
+        return not self.overlay.is_dropped(paired.step) and not Observation(self, paired).elided
+
+    def changed_results(self, reader: str) -> list[Address]:
+        """Return the results in the messages that earlier stages changed since ``reader`` last asked."""
         return [
             Address(position, index)
-            for position in self.memory.changed_since("observations")
+            for position in self.memory.changed_since(reader)
             for index, part in enumerate(self.history.messages[position].parts)
             if isinstance(part, ToolResult) and Address(position, index) not in self.history.demos
         ]

@@ -15,11 +15,15 @@ def elision_processors() -> list[type[Processor]]:
     from elision.processors.call import Call
     from elision.processors.clear_tool_results import ClearToolResults
     from elision.processors.closed_window import ClosedWindow
+    from elision.processors.dedupe import Dedupe
     from elision.processors.default import Default
+    from elision.processors.image_limit import ImageLimit
     from elision.processors.image_parsing import ImageParsing
     from elision.processors.last_n_observations import LastNObservations
+    from elision.processors.recent_steps import RecentSteps
     from elision.processors.redact import Redact
     from elision.processors.remove_regex import RemoveRegex
+    from elision.processors.supersede import Supersede
     from elision.processors.tag_tool_call_observations import TagToolCallObservations
 
     return [
@@ -27,11 +31,15 @@ def elision_processors() -> list[type[Processor]]:
         Call,
         ClearToolResults,
         ClosedWindow,
+        Dedupe,
         Default,
+        ImageLimit,
         ImageParsing,
         LastNObservations,
+        RecentSteps,
         Redact,
         RemoveRegex,
+        Supersede,
         TagToolCallObservations,
     ]
 

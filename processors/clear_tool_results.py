@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import AliasChoices, Field, NonNegativeInt, PositiveInt, ValidationInfo, field_validator
 
-from elision import Candidate, Edit, Observation, Operation, Processor, Schedule, Stage, Trigger, View, check_template
+from elision import (
+    Candidate,
+    Edit,
+    Observation,
+    Operation,
+    Processor,
+    Replace,
+    Schedule,
+    Stage,
+    ToolCall,
+    Trigger,
+    View,
+    check_template,
+)
+
+_SHORTEST_WORD = 4
+"""Characters of an argument from which on it is taken for a name."""
 
 
 class ClearToolResults(Processor):
@@ -23,11 +39,13 @@ class ClearToolResults(Processor):
     ```
 
     With ``trigger_tokens`` or ``trigger_share`` it acts when the request is that long, and only if
-    ``clear_at_least_tokens`` can be saved; else by ``schedule``, or by that of the chain.  ``order`` says which go first
-    where ``clear_at_most_tokens`` stops it: ``oldest``, ``newest``, ``largest`` (most tokens), or ``score``: tokens times
-    the age in steps.  Never touches the results of the newest step, the newest ``keep`` results, those of
-    ``keep_steps`` steps, calls, anybody's text, and what the classification table protects.  Source: Anthropic's
-    context editing (``clear_tool_uses_20250919``) for the meaning of trigger, keep and clear_at_least.
+    ``clear_at_least_tokens`` can be saved; else by ``schedule``, or by that of the chain.  Where
+    ``clear_at_most_tokens`` stops it, ``order`` says which go first: ``oldest``, ``newest``, ``largest`` (most tokens
+    saved), or ``score``: tokens saved times the steps since an argument of the call was last used, doubled for each of
+    superseded, ``static``, failed but resolved since, halved for each of failed, and an argument that the user named.
+    Never touches the results of the newest step, the newest ``keep`` results, those of ``keep_steps`` steps, calls,
+    anybody's text, and what the classification table protects.  Source: Anthropic's context editing
+    (``clear_tool_uses_20250919``) for the meaning of trigger, keep and clear_at_least.
     """
 
     stage: ClassVar[Stage] = "history"
@@ -40,12 +58,16 @@ class ClearToolResults(Processor):
     """Newest results that stay, of those that the options let go."""
     keep_steps: NonNegativeInt = 0
     """Newest steps whose results stay."""
-    trigger_tokens: PositiveInt | None = None
-    """Tokens of the request from which on it acts."""
+    trigger_tokens: Annotated[PositiveInt | None, Field(validation_alias=AliasChoices("trigger_tokens", "trigger"))] = (
+        None
+    )
+    """Tokens of the request from which on it acts; ``trigger`` for short."""
     trigger_share: Annotated[float, Field(gt=0, le=1)] | None = None
     """The same, as a share of the model's window."""
-    clear_at_least_tokens: NonNegativeInt = 0
-    """With a trigger: nothing is cleared unless so many tokens can be saved."""
+    clear_at_least_tokens: Annotated[
+        NonNegativeInt, Field(validation_alias=AliasChoices("clear_at_least_tokens", "clear_at_least"))
+    ] = 0
+    """With a trigger: nothing is cleared unless so many tokens can be saved; ``clear_at_least`` for short."""
     clear_at_most_tokens: PositiveInt | None = None
     """Tokens at which a round stops; the rest waits for the next one."""
     exclude_tools: frozenset[str] = frozenset()
@@ -61,13 +83,29 @@ class ClearToolResults(Processor):
     schedule: Schedule | None = None
     """When results are cleared; as the chain says if not given."""
 
+    @field_validator("clear_at_least_tokens")
+    @classmethod
+    def _has_a_trigger(cls, least: int, info: ValidationInfo) -> int:
+        if least and not _has_trigger(info):
+            raise ValueError("clear_at_least_tokens needs a trigger; add 'trigger_tokens' or 'trigger_share'")
+        if (trigger := info.data.get("trigger_tokens")) is not None and least > trigger:
+            raise ValueError(f"clear_at_least_tokens is {least}, more than trigger_tokens ({trigger}); make it smaller")
+        return least
+
+    @field_validator("schedule")
+    @classmethod
+    def _is_the_only_one(cls, schedule: Schedule | None, info: ValidationInfo) -> Schedule | None:
+        if schedule is not None and _has_trigger(info):
+            raise ValueError("it has a trigger, which says when it acts; remove 'schedule' or the trigger")
+        return schedule
+
     def prepare(self) -> None:
         """Refuse a template that does not exist or cannot be rendered."""
         check_template(self.placeholder)
 
     @property
     def own_schedule(self) -> Schedule | None:
-        """A trigger of its own wins over ``schedule``."""
+        """What its trigger says, or ``schedule``."""
         if self.trigger_tokens is None and self.trigger_share is None:
             return self.schedule
         return Trigger(
@@ -81,23 +119,63 @@ class ClearToolResults(Processor):
         for observation in view.older_observations(self.keep, keep_steps=self.keep_steps, only=self._may_go):
             yield observation.elide(self.placeholder, head_chars=self.head_chars, reason="old")
 
-    def chosen(self, waiting: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return those that go this time, in the order that the options ask for."""
-        newest = max(each.step for each in waiting) + 1
-        keys = {
-            "oldest": lambda each: each.position,
-            "newest": lambda each: -each.position,
-            "largest": lambda each: -each.tokens,
-            "score": lambda each: -each.tokens * (newest - each.step),
-        }
+    def chosen(self, waiting: Sequence[Candidate], view: View) -> Sequence[Candidate]:
+        """Return those that go this time: all, or the first in order until enough is saved."""
+        if self.clear_at_most_tokens is None:
+            return waiting
         found, saved = [], 0
-        for each in sorted(waiting, key=keys[self.order]):
-            if self.clear_at_most_tokens is not None and saved >= self.clear_at_most_tokens:
+        for each in sorted(waiting, key=self._key(view)):
+            if saved >= self.clear_at_most_tokens:
                 break
             found.append(each)
             saved += each.tokens
         return found
 
+    def _key(self, view: View) -> Callable[[Candidate], float]:
+        match self.order:
+            case "oldest":
+                return lambda each: each.position
+            case "newest":
+                return lambda each: -each.position
+            case "largest":
+                return lambda each: -each.tokens
+            case "score":
+                return _Scores(view).key
+
     def _may_go(self, observation: Observation) -> bool:
         name = observation.call.name if observation.call else ""
         return name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+
+
+class _Scores:
+    """How well results can be done without, as ``order: score`` has it."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._used = {word: step.index for step in view.steps for call in step.calls for word in _words(call)}
+        said = [part for message in view.messages if message.role == "user" for part in message.parts]
+        self._asked = "\n".join(part.text for part in said if not part.is_result)
+        self._newest = max((step.index for step in view.steps), default=0)
+
+    def key(self, candidate: Candidate) -> float:
+        """Return a number that is the smaller, the sooner a result goes."""
+        assert isinstance(candidate.edit, Replace)  # noqa: S101 (plan)
+        found = self._view.part(candidate.edit.address)
+        assert isinstance(found, Observation)  # noqa: S101 (plan)
+        words = _words(found.call) if found.call else ()
+        last_used = max([found.step, *(self._used.get(word, 0) for word in words)])
+        failed = found.status == "error"
+        sooner = [found.superseded, "static" in found.classes, failed and found.resolved]
+        later = [failed and not found.resolved, any(word in self._asked for word in words)]
+        return -candidate.tokens * (self._newest - last_used + 1) * 2.0 ** (sum(sooner) - sum(later))
+
+
+def _words(call: ToolCall) -> list[str]:
+    """Return the texts among a call's arguments that are long enough to be told apart."""
+    given = call.arguments.values() if isinstance(call.arguments, Mapping) else ()
+    return [value for value in given if isinstance(value, str) and len(value) >= _SHORTEST_WORD]
+
+
+def _has_trigger(info: ValidationInfo) -> bool:
+    """Whether a trigger is given, be it a wrong one."""
+    return any(info.data.get(name, "wrong") is not None for name in ("trigger_tokens", "trigger_share"))

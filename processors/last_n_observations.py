@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
-from elision import Edit, Observation, Operation, Processor, Stage, View, check_template
+from elision import Edit, Observation, Operation, Polling, Processor, Schedule, Stage, View, check_template
 
 
 class LastNObservations(Processor):
@@ -23,7 +23,8 @@ class LastNObservations(Processor):
     ```
 
     The task counts as the first observation, as in SWE-agent, and is never elided.  Once the history is long enough,
-    ``n`` to ``n + polling - 1`` observations are kept.  Shape: an elided result becomes the one line ``Old environment
+    ``n`` to ``n + polling - 1`` observations are kept; with ``polling: auto`` all but the last ``n`` go together, each
+    time that enough steps have passed for it to pay.  Shape: an elided result becomes the one line ``Old environment
     output: (N lines omitted)``.  Never touches the results of the newest step (unless tagged, in a SWE-agent config),
     the calls, or anybody's text.  Source: SWE-agent's processor of the same name; docs/compatibility.md lists where
     it differs.
@@ -38,8 +39,8 @@ class LastNObservations(Processor):
     type: Literal["last_n_observations"] = "last_n_observations"
     n: int = Field(gt=0)
     """Observations to keep, the task included."""
-    polling: int = Field(default=1, gt=0)
-    """Observations between two rounds of eliding."""
+    polling: PositiveInt | Literal["auto"] = 1
+    """Observations between two rounds of eliding; ``auto``: as many steps as cost least, by prices and sizes."""
     always_remove_output_for_tags: frozenset[str] = frozenset({"remove_output"})
     """Observations with one of these tags are elided even if they are among the last."""
     always_keep_output_for_tags: frozenset[str] = frozenset({"keep_output"})
@@ -52,6 +53,16 @@ class LastNObservations(Processor):
         """Refuse a template that does not exist or cannot be rendered."""
         check_template(self.placeholder or "compact")
 
+    @property
+    def waits(self) -> bool:
+        """Whether its edits wait until a round pays."""
+        return self.polling == "auto"
+
+    @property
+    def own_schedule(self) -> Schedule:
+        """The rounds that cost least."""
+        return Polling(polling="auto")
+
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose placeholders for the observations that have become old, and for those tagged for removal."""
         template = self.placeholder or ("sweagent" if view.compat == "sweagent" else "compact")
@@ -60,7 +71,8 @@ class LastNObservations(Processor):
                 yield observation.elide(template, reason="tagged for removal")
         first = 0 if view.has_task else 1
         count = view.observation_count + (1 - first)
-        kept = count - max(0, count // self.polling * self.polling - self.n)
+        every = 1 if self.polling == "auto" else self.polling
+        kept = count - max(0, count // every * every - self.n)
         for observation in view.older_observations(keep_last=kept):
             if observation.ordinal >= first and self._may_go(observation):
                 yield observation.elide(template, reason=f"older than the last {self.n} observations")

@@ -53,8 +53,8 @@ def test_the_packages_that_were_asked_for_each_do_real_work() -> None:
         view = elision.loads("history_processors: [{type: last_n_observations, n: 5}]").process(json.load(sys.stdin))
         assert any(edit.elides for edit in view.edits)
         before = sorted(name for name in ("jinja2", "litellm", "pluggy", "tiktoken", "yaml") if name in sys.modules)
-        from elision.tokens import _offline_vocabularies
-        print(json.dumps([before, view.tokens.after < view.tokens.before, "litellm" in str(_offline_vocabularies())]))
+        from elision.tokens.vocabularies import offline_vocabularies
+        print(json.dumps([before, view.tokens.after < view.tokens.before, "litellm" in str(offline_vocabularies())]))
     """
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(line.removeprefix(" " * 8) for line in code.splitlines())],

@@ -40,6 +40,13 @@ def test_a_dropped_step_goes_with_all_its_results() -> None:
     assert view.messages == [*HISTORY[:4], *HISTORY[7:]]
 
 
+def test_a_placeholder_may_stand_for_an_image_that_came_without_text() -> None:
+    picture = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]
+    view = process(lambda view: [view.observations[0].elide()], [*HISTORY[:3], tool("a", picture), *HISTORY[4:]])
+
+    assert "1 image removed" in str(view.messages[3]["content"])
+
+
 def test_the_newest_step_is_not_dropped() -> None:
     view = process(lambda view: [view.steps[-1].drop()])
 

@@ -30,7 +30,7 @@ def refused(template: str) -> str:
     return str(problem)
 
 
-@pytest.mark.parametrize("template", ["sweagent", "anthropic", "compact", "head", "json"])
+@pytest.mark.parametrize("template", ["sweagent", "anthropic", "compact", "head", "json", "repeated", "stale"])
 def test_what_ships_works_for_every_kind_of_result(template: str) -> None:
     check_template(template)
 

@@ -30,7 +30,8 @@ CHAINS = {
           - {type: last_n_observations, n: 50}
         classification: none
     """,
-    "default": "history_processors: [{type: default}]",
+    "nothing": "history_processors: [{type: default}]",
+    "clear_tool_results": "history_processors: [{type: clear_tool_results, keep: 1}]\nschedule: every_step",
     "closed_window": "history_processors: [{type: closed_window}]\nclassification: none",
     "remove_regex": 'history_processors: [{type: remove_regex, remove: ["[a-m]+ "]}]\nclassification: none',
     "remove_regex_late": 'history_processors: [{type: remove_regex, remove: ["\\\\d+"], keep_last: 3}]',
@@ -54,6 +55,8 @@ CHAINS = {
           - {type: cache_control}
     """,
 }
+TRIGGERED = {"anthropic_like", "newest_first_emergency"}
+"""Chains that act in requests that are longer than any here."""
 RESTRUCTURE = {"trimmed", "noted", "all"}
 pytestmark = pytest.mark.filterwarnings("ignore::elision.ElisionWarning")  # of tools that are not known
 FOLDERS = ("anthropic", "cline", "gemini", "miniswe", "openai", "openhands", "sweagent")
@@ -163,7 +166,7 @@ def test_the_chains_of_this_file_remove_something(sample_run: Any) -> None:
             if not any(missing(view.history, view.messages) for view in views):
                 idle.add(name)
 
-    assert idle == {"default", "cache_control", "noted", "sweagent_default"}
+    assert idle == {"nothing", "cache_control", "noted", "sweagent_default", *TRIGGERED}
 
 
 @pytest.mark.parametrize("name", ["default", "clear", "all", "redact"])

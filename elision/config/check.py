@@ -189,7 +189,7 @@ class _Check:
         return ReadChain([Placed(node, path, each.processor) for each in chain.placed], chain.options)
 
     def _with_inner(self, options: ChainOptions, parts: Sequence[_Part]) -> ChainOptions:
-        """Add what inner chains say: to raise, where one does, the first model, and the table and archive of a file."""
+        """Add what inner chains say: to raise, where one does, the first model, and what a file says of the whole."""
         models = [part for part in parts if part.options.model is not None]
         for part in models[1:]:
             counted = models[0].options.model
@@ -202,7 +202,7 @@ class _Check:
         said: dict[str, Any] = {"model": models[0].options.model} if models else {}
         named = next((part.named for part in parts if part.named is not None), None)
         if named is not None:
-            said |= {name: getattr(named, name) for name in ("classification", "archive", "stored_policy")}
+            said |= {name: getattr(named, name) for name in ("classification", "archive", "stored_policy", "schedule")}
         if any(part.options.on_error == "raise" for part in parts):
             said["on_error"] = "raise"
         return options.model_copy(update=said)

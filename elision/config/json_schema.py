@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from elision.config.inner import TYPE, InnerChain
@@ -28,6 +28,8 @@ def schema() -> dict[str, Any]:
         ref_template=_PLACE + "{model}",
     )
     definitions = dict(made["$defs"])
+    for model in models:
+        _add_aliases(model, definitions[names[model, "validation"]["$ref"].removeprefix(_PLACE)])
     options = definitions.pop(names[ChainOptions, "validation"]["$ref"].removeprefix(_PLACE))
     inner = names[InnerChain, "validation"]
     processors = {name: names[offered[name], "validation"] for name in sorted(offered)}
@@ -61,6 +63,15 @@ class _WithoutTitles(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 (the parent's signature)
         return False
+
+
+def _add_aliases(model: type[BaseModel], definition: dict[str, Any]) -> None:
+    """Say which other names an option has."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.validation_alias, AliasChoices):
+            for alias in field.validation_alias.choices[1:]:
+                told = f"The same as {name}."
+                definition["properties"][alias] = {**definition["properties"][name], "description": told}
 
 
 def _list_of(definition: str) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None, ar
             archive=options.archive if archive is None else open_archive(archive, stored=policy, environ={}),
             stored_policy=policy,
             owner=options.owner,
+            schedule=options.schedule,
             tests=options.tests,
         )
     except PrepareError as error:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from elision.config.entry import node_at
 from elision.config.problems import Problems, Severity, shown, suggestion
 from elision.config.shape import AGENT, CHAIN
 from elision.config.tests_block import KEY as TESTS
@@ -16,6 +17,7 @@ from elision.config.values import Entry, Reader
 from elision.config.wording import complaints
 from elision.errors import ConfigError
 from elision.registry import plugins
+from elision.schedule import Schedule
 
 NOT_YET = frozenset({"mode", "share"})
 """Options of chain files that this version does not know."""
@@ -42,6 +44,8 @@ class ChainOptions(BaseModel):
     """What the archive leaves out of originals: nothing, secrets, or all of them."""
     owner: Literal["elision", "provider"] | None = None
     """Who manages the context where a request asks its provider to; such a request is an error without it."""
+    schedule: Schedule = "break_even"
+    """When processors that rewrite the cached prefix do so, all together; a processor's own schedule wins."""
     tests: list[ChainTest] = []
     """Recorded histories, and what must come of them; `elision check` runs them."""
 
@@ -58,8 +62,10 @@ def read_options(entries: Mapping[str, Entry], reader: Reader, problems: Problem
     except ValidationError as error:
         wrong = set()
         for found in complaints(error, data, "a chain", ChainOptions.model_fields):
-            problems.add(known[str(found.at[0])].value, found.at, found.message)
-            wrong.add(found.at[0])
+            name = str(found.at[0])
+            node = node_at(known[name].value, found.at[1:], reader, key=found.key)
+            problems.add(node, found.at, found.message)
+            wrong.add(name)
         options = ChainOptions.model_validate({name: value for name, value in data.items() if name not in wrong})
     if "dialect" in known:
         _check_dialect(data.get("dialect"), known["dialect"], problems)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from elision.config.problems import Path, path_text, shown, suggestion
@@ -76,10 +76,23 @@ def _present(location: Path, data: Any) -> Path:
 def _unknown(at: Path, owner: str, fields: Mapping[str, FieldInfo]) -> Complaint:
     name = str(at[-1])
     if len(at) == 1:
+        for option, field in fields.items():
+            if isinstance(field.validation_alias, AliasChoices) and name in field.validation_alias.choices:
+                return Complaint(at, f"{name} is another name of {option}, which stands here too; remove one", key=True)
         known = [option for option in fields if option != "type"]
         told = suggestion(name, known, "its options are") if known else "it has no options; remove it"
         return Complaint(at, f"{owner} has no option {shown(name)}; {told}", key=True)
-    return Complaint(at, f"'{path_text(at[:-1])}' has no option {shown(name)}; correct or remove it", key=True)
+    within = list(dict.fromkeys(_options_within(fields[str(at[0])].annotation))) if at[0] in fields else []
+    told = suggestion(name, within, "its options are") if within else "correct or remove it"
+    return Complaint(at, f"'{path_text(at[:-1])}' has no option {shown(name)}; {told}", key=True)
+
+
+def _options_within(annotation: Any) -> Iterator[str]:
+    """Yield the options of the models that an option's type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield from annotation.model_fields
+    for inner in get_args(annotation):
+        yield from _options_within(inner)
 
 
 def _missing(at: Path, name: str, owner: str) -> Complaint:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 from elision.archive import Archive, open_archive
 from elision.chain import Chain
 from elision.dialect import by_name
-from elision.edits import SHRINKING, Edit, Replace
+from elision.edits import SHRINKING, Edit, Replace, length
 from elision.errors import ProcessorError
-from elision.history import History, plain
+from elision.history import History
 from elision.processor import Processor
 from elision.registry import plugins
 from elision.report import SentView
@@ -111,7 +111,7 @@ def _new_archive() -> Archive:
 
 def _chain(processor: Processor, archive: Archive) -> Chain:
     """Return a chain that tries the processor itself: no table refuses what it proposes."""
-    return Chain([processor], on_error="raise", classification=None, archive=archive)
+    return Chain([processor], on_error="raise", classification=None, archive=archive, schedule="every_step")
 
 
 def _processed(processor: Processor, messages: list[Any], dialect: str, archive: Archive) -> SentView:
@@ -126,7 +126,7 @@ def _found(view: View, edit: Edit) -> int:
         return 0
     position, part = edit.address
     known = 0 <= position < len(view.history) and 0 <= part < len(view.history.messages[position].parts)
-    return len(view.part(edit.address).text) if known else 0
+    return length(view.part(edit.address).content) if known else 0
 
 
 def _input_untouched(case: Evidence) -> str | None:
@@ -173,7 +173,7 @@ def _never_grows(case: Evidence) -> str | None:
         return None
     for plan in case.first.plans:
         for edit, found in plan:
-            after = len(plain(edit.content)) if isinstance(edit, Replace) and not edit.elides else 0
+            after = length(edit.content) if isinstance(edit, Replace) and not edit.elides else 0
             if found >= LONG and after > found:
                 return f"it would put {after} characters where it found {found}"
     return None

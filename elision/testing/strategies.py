@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from elision import Chain, Processor, open_archive
+from elision import Chain, Polling, Processor, Schedule, Trigger, open_archive
 from elision.registry import plugins
 from elision.testing.parts import (
     Acted,
@@ -230,6 +230,20 @@ _FAULTS: SearchStrategy[str] = st.sampled_from(
     ["none", "none", "none", "dangling", "late", "orphan", "doubled", "aborted", "split", "reversed"]
 )
 
+SCHEDULES: SearchStrategy[Schedule] = st.sampled_from(
+    [
+        "every_step",
+        "every_step",
+        "break_even",
+        Polling(polling=2),
+        Polling(polling="auto"),
+        Trigger(trigger_tokens=300),
+        Trigger(trigger_tokens=200, clear_at_least_tokens=100),
+        Trigger(trigger_share=0.01),
+    ]
+)
+"""Schedules that come due in short histories."""
+_SCHEDULES: SearchStrategy[Schedule | None] = st.one_of(st.none(), SCHEDULES)
 _TAGS = st.frozensets(st.sampled_from(["keep_output", "remove_output"]), min_size=1)
 OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
     "cache_control": {
@@ -238,13 +252,36 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
         "last_n_messages_offset": st.integers(0, 3),
     },
     "call": {"target": st.sampled_from(["trimmed", "shortened", "shouted", "thinned", "turned", "noted", "edited"])},
-    "last_n_observations": {"n": st.integers(1, 5), "polling": st.integers(1, 5)},
+    "dedupe": {"min_chars": st.sampled_from([1, 50, 300]), "schedule": _SCHEDULES},
+    "image_limit": {
+        "keep_images": st.sampled_from([None, 0, 1, 2]),
+        "max_total_bytes": st.sampled_from([None, 1, 60]),
+        "schedule": _SCHEDULES,
+    },
+    "clear_tool_results": {
+        "keep": st.integers(0, 3),
+        "keep_steps": st.integers(0, 3),
+        "clear_at_least_tokens": st.just(0),
+        "clear_at_most_tokens": st.sampled_from([None, None, 20, 200]),
+        "exclude_tools": st.frozensets(st.sampled_from(TOOLS), max_size=2),
+        "order": st.sampled_from(["oldest", "newest", "largest", "score"]),
+        "placeholder": st.sampled_from(["compact", "head"]),
+        "head_chars": st.integers(0, 60),
+        "schedule": _SCHEDULES,
+    },
+    "last_n_observations": {"n": st.integers(1, 5), "polling": st.sampled_from([1, 2, 3, 4, 5, "auto"])},
+    "recent_steps": {
+        "keep_first_steps": st.integers(0, 2),
+        "keep_last_steps": st.integers(1, 4),
+        "schedule": _SCHEDULES,
+    },
     "remove_regex": {
         "remove": st.lists(
             st.sampled_from(["<diff>.*</diff>", "<diff>.*?</diff>", r"[a-z]+\n", ".", "\\s"]), max_size=2
         ),
         "keep_last": st.integers(0, 4),
     },
+    "supersede": {"schedule": _SCHEDULES},
     "tag_tool_call_observations": {"function_names": st.frozensets(st.sampled_from(TOOLS)), "tags": _TAGS},
 }
 """Options that matter for the built-in processors; any other keeps its default or is a small number."""
@@ -259,7 +296,8 @@ def chains(
 ) -> SearchStrategy[Chain]:
     """Return chains of built-in processors (of ``types`` only, if given) with generated options, in any order.
 
-    No table is asked unless ``classification`` names one; the archive of each is in memory.
+    The schedule of each is one of ``SCHEDULES``; its archive is in memory.  No table is asked unless ``classification``
+    names one.
     """
     registry = plugins()
     built_in = (
@@ -267,10 +305,16 @@ def chains(
         if types is None
         else list(types)
     )
-    return st.lists(st.sampled_from(built_in).flatmap(processors), max_size=max_size).map(
-        lambda found: Chain(
-            found, compat=compat, classification=classification, archive=open_archive("memory:", environ={})
-        )
+    return st.builds(
+        lambda found, schedule: Chain(
+            found,
+            compat=compat,
+            classification=classification,
+            archive=open_archive("memory:", environ={}),
+            schedule=schedule,
+        ),
+        st.lists(st.sampled_from(built_in).flatmap(processors), max_size=max_size),
+        SCHEDULES,
     )
 
 

@@ -92,8 +92,8 @@ def test_a_processor_is_shown_with_its_docstring_and_all_options(run: Run) -> No
 
     assert shown.exit_code == 0
     assert "Elide all but the last" in shown.stdout
-    assert "Observations between two rounds of eliding." in shown.stdout
-    assert (options["polling"]["type"], options["polling"]["default"]) == ("integer > 0", 1)
+    assert "Observations between two rounds of eliding; " in shown.stdout
+    assert (options["polling"]["type"], options["polling"]["default"]) == ("integer > 0 | auto", 1)
     assert options["n"]["required"]
 
 

@@ -10,7 +10,10 @@ from comparable import comparable
 import elision
 from elision.config import lint_file, shipped_chains
 
-SHIPPED = "cache_control, default, last_n_observations, last_n_polling, sweagent_default"
+SHIPPED = (
+    "anthropic_like, cache_control, complexity_trap, default, last_n_observations, last_n_polling, "
+    "newest_first_emergency, sweagent_default, turn_end"
+)
 
 
 def _told(source: str | Path) -> str:
@@ -36,7 +39,7 @@ def test_a_shipped_chain_is_loaded_by_name_whatever_the_working_folder_holds(
     monkeypatch.chdir(tmp_path)
 
     assert [processor.type_name for processor in elision.load("default").processors] == [
-        "last_n_observations",
+        "clear_tool_results",
         "cache_control",
     ]
 

@@ -118,8 +118,8 @@ def test_polling_below_one_does_not_load(problems: Lines, polling: int) -> None:
 
     assert lines == [
         (
-            f"chain.yaml:1:73: agent.history_processors[0].polling: polling is {polling}; it must be greater than 0; "
-            "correct it, or leave it out for 1"
+            f"chain.yaml:1:73: agent.history_processors[0].polling: polling is {polling}; it must be greater than 0 "
+            "or 'auto'; correct it, or leave it out for 1"
         )
     ]
 
@@ -189,7 +189,7 @@ def test_an_option_of_later_versions_is_plainly_not_in_this_one(problems: Lines,
         (
             f"chain.yaml:2:1: {name}: a chain has no option '{name}' in this version; its options are: "
             "history_processors, dialect, model, on_error, compat, classification, archive, stored_policy, owner, "
-            "tests; remove it"
+            "schedule, tests; remove it"
         )
     ]
 

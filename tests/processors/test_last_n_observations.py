@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scheduled_runs import breaks, cleared, sent
 
 import elision
 
@@ -177,3 +178,28 @@ def test_once_elided_an_observation_keeps_its_placeholder_in_a_chain_of_two() ->
     elided = f"[read_file(): {len(LONG)} chars, 3 lines removed; call it again to fetch it; ref {view.edits[0].ref}]"
 
     assert results == [*[elided] * 5, LONG]
+
+
+def test_with_polling_auto_all_but_the_last_n_go_together_after_as_many_steps_as_cost_least() -> None:
+    messages = history(*(step(i) for i in range(60)))
+    rounds = {}
+    for model in ("gpt-4o", "claude-sonnet-4-5", "deepseek/deepseek-v4-pro"):
+        chain = elision.loads("history_processors: [{type: last_n_observations, n: 4, polling: auto}]")
+        views = sent(chain, messages, model=model)
+        rounds[model] = breaks(views)
+
+        assert chain.process(messages, model=model).messages == views[-1].messages
+        for number in rounds[model]:
+            assert cleared(views[number]) == list(range(number - 4))
+    waits = {model: found[-1] - found[-2] for model, found in rounds.items()}
+
+    assert waits["gpt-4o"] < waits["claude-sonnet-4-5"] < waits["deepseek/deepseek-v4-pro"]
+
+
+def test_polling_auto_does_as_much_in_a_sweagent_config_with_sweagents_own_sentence() -> None:
+    chain = elision.loads("agent: {history_processors: [{type: last_n_observations, n: 4, polling: auto}]}")
+    view = chain.process(history(*(step(i) for i in range(60))), dialect="openai")
+    texts = [message["content"] for message in view.messages if message["role"] == "tool"]
+
+    assert set(texts) == {LONG, ELIDED}
+    assert texts[:40] == [ELIDED] * 40

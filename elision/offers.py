@@ -1,0 +1,186 @@
+"""What is offered to processors as it changes: each place once, so that a run costs time linear in its length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING
+
+from elision.history import Address, Image, Paired, Text, ToolResult
+from elision.parts import Observation, PartView, StepView
+
+if TYPE_CHECKING:
+    from elision.history import History, Step
+    from elision.moment import StepsOffered
+    from elision.view import View
+
+
+def superseded(view: View) -> Iterator[Observation]:
+    """Yield the observations that have just become superseded, and those that were put off."""
+    memory, standing = view.memory, view.standing
+    found = dict.fromkeys(view.settled(memory.deferred))
+    found |= dict.fromkeys(standing.stale[memory.noticed :])
+    memory.noticed = len(standing.stale)
+    for address in found:
+        paired = view.history.paired[address]
+        if standing.superseded(paired):
+            memory.deferred.pop(address, None)
+            yield from view.offer(paired)
+
+
+def repeated(view: View, key: Callable[[Observation], Hashable | None]) -> Iterator[Observation]:
+    """Yield the observations of which a newer one with an equal key stands in the view, each once."""
+    memory, index = view.memory, view.index(lambda part: _key(part, key))
+    for address in view.settled(memory.deferred):
+        memory.deferred.pop(address)
+        if not index.keys_of.get(address):
+            index.put(address, _key(view.part(address), key))
+            index.entered += (address,)
+    keys = dict.fromkeys(found for address in index.entered for found in index.keys_of.get(address, ()))
+    for each in keys:
+        *older, newest = sorted(index.by_key[each])
+        while older and not view.stands(view.history.paired[newest]):
+            index.put(newest, ())
+            newest = older.pop()
+        for address in older:
+            index.put(address, ())
+            yield from view.offer(view.history.paired[address])
+
+
+def _key(part: PartView, key: Callable[[Observation], Hashable | None]) -> tuple[Hashable, ...]:
+    if not isinstance(part, Observation) or part.demo or part.elided:
+        return ()
+    found = key(part)
+    return () if found is None else (found,)
+
+
+def older_steps(view: View, keep_last: int, keep_first: int) -> Iterator[StepView]:
+    """Yield the steps between the first ``keep_first`` and the newest ``keep_last``, each once, and those put off."""
+    seen, steps = _steps_seen(view), view.history.steps
+    settled = view.settled(view.memory.deferred)
+    for address in settled:
+        del view.memory.deferred[address]
+    again = [view.history.paired[address].step for address in settled]
+    again += [number for number in seen.deferred if not steps[number].open_at(view.moment.stop)]
+    start = max(seen.offered, keep_first)
+    seen.offered = max(start, len(seen.numbers) - max(keep_last - 1, 0))
+    for number in dict.fromkeys([*again, *seen.numbers[start : seen.offered]]):
+        seen.deferred.pop(number, None)
+        if not view.overlay.is_dropped(number):
+            yield StepView(view, steps[number])
+
+
+def droppable_steps(view: View) -> int:
+    """Return how many steps stand in the view that could be dropped by now, and the newest."""
+    seen = _steps_seen(view)
+    return len(seen.numbers) - len(seen.held) - len(view.overlay.dropped) + (view.moment.steps > 0)
+
+
+def _steps_seen(view: View) -> StepsOffered:
+    """Take in the steps before the newest, whose results can still change; look again at those that had to stay."""
+    seen, history, standing = view.memory.steps, view.history, view.standing
+    newest = max(view.moment.newest_step, 0)
+    for step in history.steps[seen.looked_at : newest]:
+        if not step.demo:
+            seen.numbers.append(step.index)
+            if not _may_go(view, step):
+                seen.held.add(step.index)
+    seen.looked_at = newest
+    for address in standing.changed[seen.noticed :]:
+        number = history.paired[address].step
+        if number in seen.held and _may_go(view, history.steps[number]):
+            seen.held.remove(number)
+    seen.noticed = len(standing.changed)
+    return seen
+
+
+def _may_go(view: View, step: Step) -> bool:
+    results = [address for address in step.results if address is not None and address.position < step.stop]
+    return (
+        len(results) == len(step.calls)
+        and not ends_open_step(view.history, step)
+        and all(view.standing.allows("drop", view.history.paired[each], view.moment.newest_step) for each in results)
+    )
+
+
+def ends_open_step(history: History, step: Step) -> bool:
+    """Whether results that come later could be taken for those that the step before lacks, if this step were gone.
+
+    Where a missing result is made up on the way out, they could not.
+    """
+    before = history.steps[step.index - 1] if step.index > 0 else None
+    return before is not None and any(
+        (found is None or found.position >= before.stop) and not (history.wire.checked and call.raw is not None)
+        for (_, call), found in zip(before.calls, before.results, strict=True)
+    )
+
+
+def older_images(
+    view: View, keep: int | None, most: int | None, most_chars: int | None
+) -> Iterator[tuple[Observation, int]]:
+    """Yield the results with images that should go, the oldest first, and how many of the newest of each stay."""
+    memory, images = view.memory, view.memory.images
+    _count_images(view)
+    found: dict[Address, None] = {}
+    for address in [*view.settled(memory.deferred), *view.changed_results("images")]:
+        memory.deferred.pop(address, None)
+        if address in images.left:
+            _look_again(view, view.history.paired[address])
+            found[address] = None
+    while images.first < len(images.order):
+        over = (keep is not None and images.count > keep) or _over(view, most, most_chars)
+        address = images.order[images.first]
+        paired = view.history.paired[address]
+        if not over or paired.step == view.moment.newest_step:
+            break
+        _take_oldest(view, paired)
+        found[address] = None
+    for address in found:
+        yield from ((each, len(images.left[address])) for each in view.offer(view.history.paired[address]))
+
+
+def _count_images(view: View) -> None:
+    """Take in the images of new messages."""
+    images, history = view.memory.images, view.history
+    for position in range(images.messages, view.moment.stop):
+        message = view.message(position)
+        for index, part in enumerate(message.message.parts):
+            address = Address(position, index)
+            if isinstance(part, ToolResult) and address not in history.demos:
+                images.put(address, _sizes(view, address))
+            elif isinstance(part, ToolResult | Text):
+                images.add_beside(_sizes(view, address))
+            elif isinstance(part, Image):
+                images.add_beside([len(part.url)])
+    images.messages = view.moment.stop
+
+
+def _take_oldest(view: View, paired: Paired) -> None:
+    """Count the oldest image as gone, or beside the others where the table does not let it go as yet."""
+    images = view.memory.images
+    left = images.left[paired.address]
+    if left:
+        images.put(paired.address, left[1:])
+        if not view.standing.allows("clear", paired, view.moment.newest_step):
+            images.hold(paired.address, [*images.held.get(paired.address, ()), left[0]])
+    if len(left) <= 1:
+        images.first += 1
+
+
+def _look_again(view: View, paired: Paired) -> None:
+    """Count the images of a result anew: those that stay are the newest of them, as many as stayed before."""
+    images, sizes = view.memory.images, _sizes(view, paired.address)
+    gone = max(0, len(sizes) - len(images.left[paired.address]))
+    images.put(paired.address, sizes[gone:])
+    free = view.standing.allows("clear", paired, view.moment.newest_step)
+    images.hold(paired.address, [] if free else sizes[:gone])
+
+
+def _over(view: View, most: int | None, most_chars: int | None) -> bool:
+    images = view.memory.images
+    return (most is not None and images.count + images.beside > most) or (
+        most_chars is not None and images.chars + images.beside_chars > most_chars
+    )
+
+
+def _sizes(view: View, address: Address) -> list[int]:
+    return [len(piece.url) for piece in view.part(address).content if isinstance(piece, Image)]
