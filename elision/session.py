@@ -71,7 +71,8 @@ class Session:
     ) -> SentView:
         """Return the view of this request: the chain's edits on the history, in the host's own dialect.
 
-        ``messages`` is the list of messages, or a whole request with ``messages``, ``system``, ``tools``, ``model``.
+        ``messages`` is the list of messages, or a whole request: ``messages`` (or ``input``, ``contents``) and what
+        stands beside them, ``system``, ``tools``, ``model``.
         The host's objects are never changed.
         """
         given, facts = incoming(messages, self.chain, system=system, tools=tools, model=model)
