@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from elision.moment import KeyIndex, Moment
     from elision.parts import MessageView, Observation, PartView, StepView
     from elision.placeholders import check_template
+    from elision.placeholders.option import PlaceholderTemplate
     from elision.processor import Processor, Stage
     from elision.redaction import Policy, redact
     from elision.registry import processor_types
@@ -85,6 +86,7 @@ _HOMES = {
     ),
     "elision.hookspecs": ("hookimpl",),
     "elision.placeholders": ("check_template",),
+    "elision.placeholders.option": ("PlaceholderTemplate",),
     "elision.processor": ("Processor", "Stage"),
     "elision.redaction": ("Policy", "redact"),
     "elision.registry": ("processor_types",),
@@ -143,6 +145,7 @@ __all__ = [
     "PartView",
     "Patch",
     "Pending",
+    "PlaceholderTemplate",
     "PluginError",
     "Policy",
     "Problem",
