@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from elision.dialect import Dialect, Patch
     from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
     from elision.errors import ArchiveError, ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
+    from elision.expressions import compile_regex
     from elision.history import (
         Address,
         Content,
@@ -68,6 +69,7 @@ _HOMES = {
         "Problem",
         "ProcessorError",
     ),
+    "elision.expressions": ("compile_regex",),
     "elision.history": (
         "Address",
         "Content",
@@ -173,6 +175,7 @@ __all__ = [
     "__version__",
     "check",
     "check_template",
+    "compile_regex",
     "handle_recall",
     "hookimpl",
     "load",

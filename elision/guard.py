@@ -226,11 +226,17 @@ def _operations(case: Case) -> tuple[str, ...]:
     return (own, "truncate") if own == "convert" and _loses_text(case, case.edit) else (own,)
 
 
+_AROUND_IMAGE = 50
+"""Most characters of markup around an image in a text."""
+
+
 def _loses_text(case: Case, edit: Replace) -> bool:
-    """Whether text is gone that no new image stands for."""
+    """Whether text is gone that is no image now: what an image holds was in the text."""
     found = _found(case, edit.address)
-    before, after = (sum(isinstance(part, Image) for part in content) for content in (found, edit.content))
-    return after <= before and len(plain(edit.content)) < len(plain(found))
+    before = plain(found)
+    new = [part for part in edit.content if isinstance(part, Image) and part not in found]
+    became = sum(len(part.url) + _AROUND_IMAGE for part in new if part.url.partition(",")[2] in before)
+    return len(before) - len(plain(edit.content)) > became
 
 
 def results_of(history: History, edit: Edit) -> list[Paired]:

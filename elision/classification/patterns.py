@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from elision.expressions import compile_regex
+
 MAX_CHARS = 100_000
 """Longest text that a pattern is tried on."""
 
@@ -97,8 +99,8 @@ class Regex:
 
 
 def compiled(source: str) -> Any:
-    """Compile a regular expression, which raises ``regex.error`` where it is none."""
-    return _compiled(source)
+    """Compile a regular expression; raise ``ValueError`` where it is none, or is too large."""
+    return compile_regex(source)
 
 
 def _search(source: str, text: str) -> bool:

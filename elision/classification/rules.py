@@ -25,7 +25,7 @@ class Reason:
     matched: str = ""
 
     def __str__(self) -> str:
-        matched = f" ({self.matched})" if self.matched else ""
+        matched = f" ({self.matched})" if self.where and self.matched else self.matched
         return f"{'+'.join(self.classes)}: {self.where}{matched}"
 
 
