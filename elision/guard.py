@@ -7,6 +7,7 @@ may pass (``until``) the engine offers the same part to the processor again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -226,16 +227,15 @@ def _operations(case: Case) -> tuple[str, ...]:
     return (own, "truncate") if own == "convert" and _loses_text(case, case.edit) else (own,)
 
 
-_AROUND_IMAGE = 50
-"""Most characters of markup around an image in a text."""
-
-
 def _loses_text(case: Case, edit: Replace) -> bool:
-    """Whether text is gone that is no image now: what an image holds was in the text."""
+    """Whether text is gone that is no image now: what an image holds stood in the text, as data."""
     found = _found(case, edit.address)
     before = plain(found)
-    new = [part for part in edit.content if isinstance(part, Image) and part not in found]
-    became = sum(len(part.url) + _AROUND_IMAGE for part in new if part.url.partition(",")[2] in before)
+    new = Counter(part.url for part in edit.content if isinstance(part, Image) and part not in found)
+    became = 0
+    for url, times in new.items():
+        data = f";base64,{url.partition(',')[2]}"
+        became += (len(url) + 2) * min(times, before.count(data)) if data[8:] else 0
     return len(before) - len(plain(edit.content)) > became
 
 

@@ -61,6 +61,15 @@ class Glob:
             for start, stop in ends
         )
 
+    def must_match(self, beginning: str, end: str = "") -> bool:
+        """Whether each text that begins and ends like this, with anything between, matches for certain."""
+        ends = [(start, "") for start in self.beginnings]
+        ends += [(pieces[0], pieces[1]) for pieces in self.starred if len(pieces) == 2]
+        if any(beginning.startswith(start) and end.endswith(stop) for start, stop in ends):
+            return True
+        # What ends in a star goes on with anything once its beginning is there: [!-]*.
+        return any(other.endswith("*") and _search(_translated(other), beginning) for other in self.others)
+
     def covers(self, other: Glob) -> bool:
         """Whether it certainly matches all that ``other`` matches."""
         if self.others:

@@ -120,14 +120,14 @@ def _keys(call: ToolCall, table: Table) -> Iterator[tuple[str, str | None, str]]
     """Yield what is not known of a call: its tool, or programs that it runs in a shell."""
     action = table.may_act(call)
     conditions = [each.shell for each in table.rules if each.shell and each.matches_tool(call, action=action)]
-    given = next((found for condition in conditions if (found := condition.given(call)) is not None), None)
-    if given is None:
+    given = dict.fromkeys(name for condition in conditions for name in condition.given(call))
+    if not given:
         yield call.name, None, ""
-        return
-    known = [condition.commands for condition in conditions if condition.given(call) == given]
-    for part in parts_of(*given) or ():
-        if not any(index.matches(part) for index in known) and (program := _program(part)):
-            yield call.name, program, given[0]
+    for name in given:
+        known = [condition.commands for condition in conditions if name in condition.given(call)]
+        for part in parts_of(call, name) or ():
+            if not any(index.matches(part) for index in known) and (program := _program(part)):
+                yield call.name, program, name
 
 
 def _program(part: SimpleCommand) -> str:
@@ -170,7 +170,7 @@ def _of_tool(tool: str) -> tuple[str | None, str]:
 
 def _of_command(command: str) -> tuple[str | None, str]:
     words = command.split()
-    if words[0] in _INTERPRETERS or words[0].startswith(_PROGRAMS):
+    if words[0] in _INTERPRETERS or "/" in words[0]:
         return "dynamic", "it runs a program; write receipt if that changes something outside"
     return None, "static or dynamic if it only reads, receipt if it changes something"
 

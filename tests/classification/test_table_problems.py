@@ -44,7 +44,8 @@ PROBLEMS = {
         "t.yaml:1:42: rules[0].status: status is 'failed'; it must be 'ok' or 'error'; correct it or leave it out"
     ),
     "rules: [{tool: x, class: static, arguments: {a: {regex: '('}}}]": (
-        "t.yaml:1:57: rules[0].arguments.a.regex: this is not a regular expression (missing ) at position 1); correct it"
+        "t.yaml:1:57: rules[0].arguments.a.regex: this is not a regular expression (missing ) at position 1); "
+        "correct it"
     ),
     "rules: [{tool: x, class: static, shell: {argument: command}}]": (
         "t.yaml:1:41: rules[0].shell: shell needs 'commands' or 'writes'; add 'commands: [\"git commit\"]' or "
