@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from elision.dialect import Dialect, Patch
     from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
     from elision.errors import ArchiveError, ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
+    from elision.expressions import compile_regex
     from elision.history import (
         Address,
         Content,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from elision.moment import KeyIndex, Moment
     from elision.parts import MessageView, Observation, PartView, StepView
     from elision.placeholders import check_template
+    from elision.placeholders.option import PlaceholderTemplate
     from elision.processor import Processor, Stage
     from elision.redaction import Policy, redact
     from elision.registry import processor_types
@@ -70,6 +72,7 @@ _HOMES = {
         "Problem",
         "ProcessorError",
     ),
+    "elision.expressions": ("compile_regex",),
     "elision.history": (
         "Address",
         "Content",
@@ -88,6 +91,7 @@ _HOMES = {
     ),
     "elision.hookspecs": ("hookimpl",),
     "elision.placeholders": ("check_template",),
+    "elision.placeholders.option": ("PlaceholderTemplate",),
     "elision.processor": ("Processor", "Stage"),
     "elision.redaction": ("Policy", "redact"),
     "elision.registry": ("processor_types",),
@@ -148,6 +152,7 @@ __all__ = [
     "PartView",
     "Patch",
     "Pending",
+    "PlaceholderTemplate",
     "PluginError",
     "Policy",
     "Polling",
@@ -178,6 +183,7 @@ __all__ = [
     "__version__",
     "check",
     "check_template",
+    "compile_regex",
     "handle_recall",
     "hookimpl",
     "load",

@@ -68,8 +68,12 @@ class ProcessorError(ElisionError):
     """A processor raised while the chain says ``on_error: raise``."""
 
 
+MOST_LISTED = 20
+"""Most names that one message lists."""
+
+
 def nearest(name: str, known: Iterable[str], *, what: str = "known") -> str:
-    """Say which name was probably meant, or else which names there are.
+    """Say which name was probably meant, or else which names there are; of many, the first ones and their number.
 
     Example: ``nearest("last_n_observation", names)`` gives ``did you mean 'last_n_observations'?``.
     """
@@ -77,7 +81,10 @@ def nearest(name: str, known: Iterable[str], *, what: str = "known") -> str:
     close = closest(name, names)
     if close is not None:
         return f"did you mean {close!r}?"
-    return f"{what}: {', '.join(names)}" if names else f"there is no {what} name yet"
+    if not names:
+        return f"there is no {what} name yet"
+    more = f", … ({MOST_LISTED} of {len(names):,})" if len(names) > MOST_LISTED else ""
+    return f"{what}: {', '.join(names[:MOST_LISTED])}{more}"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

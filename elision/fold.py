@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from elision.classification import Table
 
 
+MOST_OWED = 20
+"""Most edits that are proposed again at once while the archive fails: a run must go on at its pace."""
+
+
 class Fold:
     """Decisions over one growing history."""
 
@@ -57,6 +61,8 @@ class Fold:
         self._stages = [processor.runs_at for processor in processors]
         self._memories = [Memory() for _ in processors]
         self._ways: tuple[frozenset[str] | None, str] | None = None
+        self._called: set[str] = set()
+        self._shortened: dict[str, dict[Address, None]] = {}
         self._done = 0
         self._steps = 0
         self._observations = 0
@@ -105,7 +111,9 @@ class Fold:
 
     def _propose_again(self, request: Request) -> None:
         """Propose what was taken back when the archive failed, in the same order."""
-        owed, self.originals.owed = self.originals.owed, []
+        originals = self.originals
+        most = MOST_OWED if originals.failing else len(originals.owed)
+        owed, originals.owed = originals.owed[:most], originals.owed[most:]
         moment = Moment(self._reached(), self._steps, self._observations, self._observations)
         for index, edit in owed:
             view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
@@ -113,6 +121,7 @@ class Fold:
                 self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
             )
             self._note_changes(index, question.decide(edit), request)
+        originals.again = len(originals.taken)
 
     def _reached(self) -> int:
         return self.history.segments[self._done - 1].stop if self._done else 0
@@ -127,7 +136,7 @@ class Fold:
         return tuple(Pending(paired.step, paired.call.id, paired.call.name) for paired in found if paired.call)
 
     def _choose_ways_back(self, request: Request) -> None:
-        """Make placeholders anew when the tools have changed, which lead the prefix: the cache is cold then.
+        """Make placeholders anew when their tools come or go: these lead the prefix, so the cache is cold then.
 
         One that nothing can read back any longer stays as it is.
         """
@@ -135,13 +144,30 @@ class Fold:
         if ways == before:
             return
         self._ways = ways
+        names = self._that_came_or_went(before, request)
+        if not names:
+            return
         for memory in self._memories:
-            memory.deferred |= memory.waiting
-            memory.waiting.clear()
-        self.unreachable.clear()
-        for address, versions in self.overlay.versions.items():
-            if versions[-1].template is not None and address in self.history.paired:
-                self._make_anew(address, versions, versions[-1].template, request)
+            for address in [address for address in memory.waiting if self._tool_at(address) in names]:
+                del memory.waiting[address]
+                memory.deferred[address] = None
+        for name in names & self._shortened.keys():
+            for address in self._shortened[name]:
+                self.unreachable.pop(address, None)
+                versions = self.overlay.versions.get(address)
+                if versions and versions[-1].template is not None:
+                    self._make_anew(address, versions, versions[-1].template, request)
+
+    def _that_came_or_went(self, before: tuple[frozenset[str] | None, str] | None, request: Request) -> frozenset[str]:
+        """Return the tools in the history for which there is another way back now."""
+        called = frozenset(self._called)
+        if before is None or before[0] is None or request.offered is None or before[1] != request.recall_tool:
+            return called
+        return called & (before[0] ^ request.offered)
+
+    def _tool_at(self, address: Address) -> str:
+        paired = self.history.paired[address]
+        return paired.call.name if paired.call else ""
 
     def _make_anew(self, address: Address, versions: list[Version], template: Template, request: Request) -> None:
         paired, last = self.history.paired[address], versions[-1]
@@ -172,6 +198,8 @@ class Fold:
 
     def _enter(self, segment: Segment, request: Request) -> None:
         moment = self._moment(segment)
+        for paired in self.history.observations[moment.earlier_observations : moment.observations]:
+            self._called.add(paired.call.name if paired.call else "")
         dirty: dict[int, None] = {}
         for index, processor in enumerate(self.processors):
             stage = self._stages[index]
@@ -215,6 +243,10 @@ class Fold:
         """Let a processor, and those after it, know which messages it has changed."""
         self.scheduler.changed(positions, request.model)
         self._memories[index].own.extend(positions)
+        for position in positions:
+            for part in self.overlay.edited.get(position, ()):
+                if (address := Address(position, part)) in self.history.paired:
+                    self._shortened.setdefault(self._tool_at(address), {})[address] = None
         for later in self._memories[index + 1 :]:
             later.changed.extend(positions)
 

@@ -7,6 +7,7 @@ may pass (``until``) the engine offers the same part to the processor again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -230,10 +231,15 @@ def _operations(case: Case) -> tuple[str, ...]:
 
 
 def _loses_text(case: Case, edit: Replace) -> bool:
-    """Whether text is gone that no new image stands for."""
+    """Whether text is gone that is no image now: what an image holds stood in the text, as data."""
     found = _found(case, edit.address)
-    before, after = (sum(isinstance(part, Image) for part in content) for content in (found, edit.content))
-    return after <= before and len(plain(edit.content)) < len(plain(found))
+    before = plain(found)
+    new = Counter(part.url for part in edit.content if isinstance(part, Image) and part not in found)
+    became = 0
+    for url, times in new.items():
+        data = f";base64,{url.partition(',')[2]}"
+        became += (len(url) + 2) * min(times, before.count(data)) if data[8:] else 0
+    return len(before) - len(plain(edit.content)) > became
 
 
 def results_of(history: History, edit: Edit) -> list[Paired]:

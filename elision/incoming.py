@@ -28,6 +28,14 @@ _PROVIDERS_KEYS: Mapping[str, Callable[[Any], bool]] = {
 """What asks a provider to manage the context: Anthropic's and OpenAI's key, that of Responses, that of OpenRouter."""
 
 
+_BESIDE: Mapping[str, tuple[str, ...]] = {
+    "messages": ("system",),
+    "input": ("instructions",),
+    "contents": ("systemInstruction", "system_instruction"),
+}
+"""Where a request has its messages, and what it then calls the system prompt beside them."""
+
+
 def incoming(
     messages: Sequence[Any] | Mapping[str, Any], chain: Chain, *, system: Any, tools: Any, model: str | None
 ) -> tuple[list[Any], Request]:
@@ -35,11 +43,18 @@ def incoming(
     asks: list[str] = []
     if isinstance(messages, Mapping):
         request = messages
-        if "messages" not in request:
+        key = next((name for name in _BESIDE if name in request), None)
+        if key is None:
             meant = nearest("messages", map(str, request), what="it has")
-            raise InputError(f"messages: the request has no key 'messages'; {meant}; give a list of messages there")
-        messages = request["messages"]
-        system, tools = request.get("system", system), request.get("tools", tools)
+            raise InputError(
+                f"messages: the request has no key 'messages'; {meant}; give a list there (or under input or contents)"
+            )
+        _refuse_held(request)
+        messages = request[key]
+        if key == "input" and isinstance(messages, str):
+            messages = [{"role": "user", "content": messages}]
+        system = next((request[name] for name in _BESIDE[key] if name in request), system)
+        tools = request.get("tools", tools)
         asked = request.get("model")
         model = model or (asked if isinstance(asked, str) else None)
         asks = _asks_provider(request)
@@ -67,6 +82,16 @@ def _facts(chain: Chain, system: Any, tools: Any, model: str | None, asks: Seque
         recall_tool_in(offered),
         "provider" if asks and chain.owner == "provider" else "elision",
     )
+
+
+def _refuse_held(request: Mapping[str, Any]) -> None:
+    """Refuse a request whose history the provider holds: what is here is only its end."""
+    for name in ("previous_response_id", "conversation"):
+        if request.get(name) is not None:
+            raise InputError(
+                f"request: by {name} the provider holds the history, of which only the end is here; send the whole "
+                "history with each request, or leave this request as it is"
+            )
 
 
 def _asks_provider(request: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,13 @@ MAX_PLACEHOLDER_CHARS = 4000
 """Longest text that can be a placeholder."""
 
 
+class Owed(NamedTuple):
+    """An edit that was taken back, and the processor that had proposed it, by its place in the chain."""
+
+    stage: int
+    edit: Edit
+
+
 @dataclass(slots=True)
 class Taken:
     """One edit that has been taken in, and that stands as soon as its ``entry`` is in the archive."""
@@ -25,13 +32,8 @@ class Taken:
     entry: Entry | None
     stand: Callable[[], None]
     undo: Callable[[], None]
-
-
-class Owed(NamedTuple):
-    """An edit that was taken back, and the processor that had proposed it, by its place in the chain."""
-
-    stage: int
-    edit: Edit
+    owed: Owed | None = None
+    """What is to be proposed again where it has to be taken back; nothing where it stands in any case."""
 
 
 @dataclass(slots=True)
@@ -45,6 +47,10 @@ class Originals:
     taken: list[Taken] = field(default_factory=list)
     owed: list[Owed] = field(default_factory=list)
     """What was taken back because the archive failed, to be proposed again with the next request."""
+    again: int = 0
+    """How many of ``taken`` were owed."""
+    failing: bool = False
+    """Whether the last request could not be archived."""
     texts: list[str] = field(default_factory=list)
     """Texts of ours that stand for nothing new: messages that were added, placeholders that were made anew."""
     _unwritten: list[Entry] = field(default_factory=list)
@@ -88,8 +94,14 @@ class Originals:
                 self._unwritten, self.texts = [], []
             except ArchiveError as error:
                 self.trouble = str(error)
+        self.failing = bool(self.trouble)
         if self.trouble:
             self._unwritten += [each.entry for each in taken if each.entry is not None and each.undo is each.stand]
+            back, again = (
+                [each.owed for each in some if each.owed] for some in (taken[self.again :], taken[: self.again])
+            )
+            self.owed = [*again, *self.owed, *back]
+        self.again = 0
         for each in reversed(taken) if self.trouble else taken:
             (each.undo if self.trouble else each.stand)()
         self._sealed.clear()

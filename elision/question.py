@@ -122,10 +122,11 @@ class Question:
         overlay, originals = self.view.overlay, self.view.originals
         applied = self._applied(edit)
         stand = partial(self._stands, edit, applied)
-        undo = stand
+        undo, owed = stand, None
         if isinstance(edit, Replace | Drop | Insert) and not redacts(edit, self.processor):
             undo = partial(self._taken_back, edit, applied, overlay.undoing(edit))
-        originals.taken.append(Taken(self._entry(edit, applied), stand, undo))
+            owed = Owed(self.index, edit) if self.view.stage is not None else None
+        originals.taken.append(Taken(self._entry(edit, applied), stand, undo, owed))
         if isinstance(edit, Insert):
             originals.texts.append(edit.text)
         if overlay.apply(edit, self.index) and isinstance(edit, Replace):
@@ -144,9 +145,9 @@ class Question:
 
     def _taken_back(self, edit: Edit, applied: AppliedEdit, undo: Callable[[], None]) -> None:
         undo()
-        if self.stage != "request" and self.view.stage is not None:
-            self.view.originals.owed.insert(0, Owed(self.index, edit))
-        self.decisions.edits[:] = [each for each in self.decisions.edits if each is not applied]
+        edits = self.decisions.edits
+        place = next(index for index in range(len(edits) - 1, -1, -1) if edits[index] is applied)
+        del edits[place]
         self._refuse(edit, ARCHIVED_FIRST, self.view.originals.trouble)
 
     def _withholding(self) -> list[Edit]:

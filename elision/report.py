@@ -48,6 +48,11 @@ class Refusal:
     classes: tuple[str, ...] = ()
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether the table refused it because nobody knows what the result is."""
+        return self.rule == "class_allows" and UNKNOWN in self.classes
+
+    @property
     def place(self) -> Place:
         """What was to be edited, by whom and how."""
         return self.processor, self.action, self.position, self.part
@@ -128,13 +133,13 @@ class SentView:
     @property
     def unknown_tools(self) -> list[str]:
         """Tools with results that a processor wanted out and no rule knows, those with the most first."""
-        unknown = (refusal.tool for refusal in self.refusals if UNKNOWN in refusal.classes and refusal.tool)
+        unknown = (refusal.tool for refusal in self.refusals if refusal.is_unknown and refusal.tool)
         return [name for name, _ in Counter(unknown).most_common()]
 
     @property
     def held_up_by_unknown(self) -> bool:
         """Whether nothing was removed, mostly because nobody knows what the results are."""
-        unknown = sum(UNKNOWN in refusal.classes for refusal in self.refusals)
+        unknown = sum(refusal.is_unknown for refusal in self.refusals)
         return 2 * unknown > len(self.refusals) and not self.removed and bool(self.unknown_tools)
 
     @property
@@ -146,15 +151,18 @@ class SentView:
     def note(self) -> str:
         """One line that says why results stay in the request that a processor wanted out, and what to do; or nothing.
 
-        It is there when tools are not known, and when nothing at all was removed.
+        It is there when tools are not known, when no tool brings results back, and when nothing at all was removed.
         """
-        if self.unknown_tools:
-            table = self.kept.standing.table if self.kept else None
-            return _unknown_note(self.unknown_tools, table.name if table else "")
-        if self.refusals and not self.removed:
+        if self.refusals and not self.removed and not self.held_up_by_unknown:
             (reason, count), *_ = Counter(refusal.reason for refusal in self.refusals).most_common(1)
             return f"nothing was removed: {count} of {len(self.refusals)} refusals say: {reason}"
-        return ""
+        lines = []
+        if self.unknown_tools:
+            table = self.kept.standing.table if self.kept else None
+            lines.append(_unknown_note(self.unknown_tools, table.name if table else ""))
+        no_way = Counter(refusal.reason for refusal in self.refusals if refusal.rule == "way_back")
+        lines += [f"{count} results stay in the request: {reason}" for reason, count in no_way.items()]
+        return "; ".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the messages."""
@@ -177,7 +185,11 @@ class SentView:
 
 def _unknown_note(tools: Sequence[str], table: str) -> str:
     shown = ", ".join(repr(name)[:60] for name in tools[:5]) + (", …" if len(tools) > 5 else "")
+    inline = table.startswith("<")
+    named = "the chain's own table" if inline else f"the table {table!r}"
+    option = "" if inline or table == "default" else f" --table {table}"
     return (
-        f"results of {shown} stay in the request: the table {table!r} has no rule that knows them; add rules "
-        "(elision classify RUN --suggest prints them), or write classification: none"
+        f"some results of {shown} stay in the request: {named} has no rule that knows them; elision classify RUN"
+        f"{option} --suggest prints a table with rules to add, for a FILE that the chain names (classification: FILE); "
+        "or write classification: none"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -71,7 +72,8 @@ class Session:
     ) -> SentView:
         """Return the view of this request: the chain's edits on the history, in the host's own dialect.
 
-        ``messages`` is the list of messages, or a whole request with ``messages``, ``system``, ``tools``, ``model``.
+        ``messages`` is the list of messages, or a whole request: ``messages`` (or ``input``, ``contents``) and what
+        stands beside them, ``system``, ``tools``, ``model``.
         The host's objects are never changed.
         """
         given, facts = incoming(messages, self.chain, system=system, tools=tools, model=model)
@@ -184,4 +186,12 @@ class Session:
         for key, line in told.items():
             if key not in self._warned:
                 self._warned.add(key)
-                warnings.warn(line, ElisionWarning, stacklevel=3)
+                warnings.warn(line, ElisionWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """Return the stack level, for a warning by the caller, of the first frame that is not Elision's."""
+    frame, level = sys._getframe(1), 1  # noqa: SLF001 (warnings has skip_file_prefixes from 3.12 on)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("elision."):
+        frame, level = frame.f_back, level + 1
+    return level

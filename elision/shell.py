@@ -5,14 +5,16 @@ Nothing is run or expanded.  What does not parse, or is beyond the bounds, is un
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from elision.shell_hidden import hidden, is_quoted
 from elision.shell_words import Word, read_word
-from elision.shell_wrappers import SHELLS, inner_commands, script_of
+from elision.shell_wrappers import SHELLS, script_of, taken_apart
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
@@ -29,7 +31,9 @@ MAX_ROUNDS = 400
 MAX_SECONDS = 0.25
 """For what is quadratic in the parser."""
 
-_NO_FILE = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
+_NO_FILE = re.compile("/dev/(null|stdout|stderr|tty|fd/[0-9]+)")
+_INPUTS = frozenset({"<", "<<", "<<<"})
+_LIVE = re.compile(r"[$`\\]")
 
 
 class _UnknownError(Exception):
@@ -50,7 +54,7 @@ class Redirect:
             return False
         if self.operator == ">&" and (self.target.text.isdigit() or self.target.text == "-"):
             return False
-        return not self.target.text.startswith(_NO_FILE)
+        return not (self.target.literal and _NO_FILE.fullmatch(self.target.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,6 @@ class _Parts:
     """The parts of one command line, found one by one."""
 
     def __init__(self) -> None:
-        self._defined: set[str] = set()
         self._left = MAX_BYTES
 
     def of_script(self, script: str, depth: int) -> tuple[SimpleCommand, ...]:
@@ -95,8 +98,8 @@ class _Parts:
         root = _tree(data)
         if root.has_error:
             raise _UnknownError
-        found = list(self._walk(root, depth))
-        return tuple(part for part in found if not (part.argv and part.argv[0].text in self._defined))
+        unread = (SimpleCommand((Word(text, literal=False),)) for text in hidden(root))
+        return (*self._walk(root, depth), *unread)
 
     def emit(self, command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
         """Yield a command, or what it wraps in its place."""
@@ -104,17 +107,18 @@ class _Parts:
             raise _UnknownError
         script = script_of(command.argv)
         if script is None and command.argv and command.argv[0].text in SHELLS and len(command.argv) == 1:
-            script = next((each.target for each in command.redirects if each.operator in {"<<", "<<-", "<<<"}), None)
+            inputs = [each for each in command.redirects if each.operator in _INPUTS]
+            script = inputs[0].target if len(inputs) == 1 and inputs[0].operator != "<" else None
         if script is not None and script.literal:
             parts = self.of_script(script.text, depth + 1)
             yield from parts
-            yield from _with_redirects(parts, command)
+            yield from _with_redirects(parts, command.redirects)
             return
-        for argv in inner_commands(command.argv):
-            if len(argv) == len(command.argv):
-                yield replace(command, argv=argv)
-            else:
-                yield from self.emit(replace(command, argv=argv), depth + 1)
+        own, inner = taken_apart(command.argv)
+        if own is not None:
+            yield replace(command, argv=own)
+        for argv in inner:
+            yield from self.emit(replace(command, argv=argv), depth + 1)
 
     def _walk(self, node: Node, depth: int) -> Iterator[SimpleCommand]:
         if depth > MAX_DEPTH:
@@ -123,12 +127,12 @@ class _Parts:
         if kind == "redirected_statement":
             yield from self._redirected(node, depth)
             return
-        if kind == "function_definition" and (name := node.child_by_field_name("name")) is not None:
-            self._defined.add(_text(name))
         for child in node.named_children if node.named_child_count else ():
             yield from self._walk(child, depth + 1)
         if kind == "command":
             yield from self.emit(_command(node), depth)
+        elif kind == "function_definition":
+            yield from _with_redirects((), [each for child in node.named_children for each in _redirects(child)])
         elif kind in {"declaration_command", "unset_command", "test_command"}:
             yield SimpleCommand((Word(_text(node.children[0])),))
 
@@ -151,9 +155,9 @@ class _Parts:
         yield replace(last, redirects=(*last.redirects, *redirects))
 
 
-def _with_redirects(parts: tuple[SimpleCommand, ...], command: SimpleCommand) -> Iterator[SimpleCommand]:
-    if command.writes:
-        yield SimpleCommand(parts[-1].argv if parts else (), command.redirects)
+def _with_redirects(parts: Sequence[SimpleCommand], redirects: Sequence[Redirect]) -> Iterator[SimpleCommand]:
+    if any(redirect.writes for redirect in redirects):
+        yield SimpleCommand(parts[-1].argv if parts else (), tuple(redirects))
 
 
 def _command(node: Node, after: Sequence[Node] = ()) -> SimpleCommand:
@@ -174,8 +178,8 @@ def _redirects(node: Node) -> Iterator[Redirect]:
     elif node.type == "heredoc_redirect":
         for child in node.named_children:
             if child.type == "heredoc_body":
-                expands = any(part.type != "heredoc_content" for part in child.named_children)
-                yield Redirect("<<", Word(_text(child), literal=not expands))
+                literal = is_quoted(node) or not _LIVE.search(_text(child))
+                yield Redirect("<<", Word(_text(child), literal=literal))
             elif child.type == "file_redirect":
                 yield from _redirects(child)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from elision.shell_words import Word
+from elision.shell_words import OPEN, Word, filled
 
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 
@@ -26,7 +27,7 @@ class Options:
         place = start
         while place < len(words):
             word = words[place]
-            if not word.literal and not word.prefix:
+            if not word.literal and (word.many or not word.prefix):
                 return None
             text = word.text
             if not text.startswith("-") or text == "-" or text[1] in self.stops:
@@ -118,13 +119,16 @@ _BEFORE_SUBCOMMAND: Mapping[str, Options] = {
     "pnpm": Options("rs", "CF", frozenset({"--silent", "--recursive"}), frozenset({"--filter", "--dir"})),
     "yarn": Options("s", "", frozenset({"--silent"}), frozenset({"--cwd"})),
     "cargo": Options("qv", "C", frozenset({"--quiet", "--verbose", "--offline", "--locked"}), frozenset({"--config"})),
-    "make": Options("skBwn", "Cfj", frozenset({"--no-print-directory", "--silent"}), frozenset({"--directory"})),
+    "make": Options(
+        "skBwnj0123456789", "Cf", frozenset({"--no-print-directory", "--silent"}), frozenset({"--directory"})
+    ),
     "aws": Options("", "", frozenset({"--no-cli-pager"}), frozenset({"--profile", "--region", "--output"})),
     "systemctl": Options("q", "", frozenset({"--no-pager", "--user"}), frozenset()),
     "python": Options("uBEIsSOqv", "WX", stops="cmVh"),
     "python3": Options("uBEIsSOqv", "WX", stops="cmVh"),
 }
 _QUERIES = {("command", "-v"), ("command", "-V")}
+_REPLACES = re.compile(r"-[0rtpx]*I")
 _EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -146,28 +150,28 @@ def script_of(argv: Sequence[Word]) -> Word | None:
     return None
 
 
-def inner_commands(argv: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
-    """Yield what ``argv`` runs: itself, or what it wraps; options before a subcommand are taken away.
+def taken_apart(argv: tuple[Word, ...]) -> tuple[tuple[Word, ...] | None, list[tuple[Word, ...]]]:
+    """Return a command as it is known by its program, if it wraps none, and the commands that it runs.
 
-    The first is ``argv`` where there is no more to take away.
+    Options before a subcommand are taken away.
     """
     name = _program(argv)
     if name and name != argv[0].text:
         argv = (Word(name), *argv[1:])
     found = _unwrapped(argv, name)
     if found is not None and found != argv:
-        yield found
-        return
-    yield argv
-    if name == "find":
-        yield from _executed(argv)
+        return None, [found]
+    return argv, [*_executed(argv)] if name == "find" else []
 
 
 def _program(argv: Sequence[Word]) -> str:
     if not argv or not argv[0].literal:
         return ""
     folder, _, name = argv[0].text.rpartition("/")
-    return name if folder.rpartition("/")[2] in {"bin", "sbin"} else argv[0].text
+    above, _, last = folder.rpartition("/")
+    # What lies in a folder bin of a project is its own, whatever its name.
+    shared = folder.startswith("/") or "env" in above.rpartition("/")[2]
+    return name if shared and last in {"bin", "sbin"} else argv[0].text
 
 
 def _unwrapped(argv: tuple[Word, ...], name: str) -> tuple[Word, ...] | None:
@@ -177,12 +181,13 @@ def _unwrapped(argv: tuple[Word, ...], name: str) -> tuple[Word, ...] | None:
     if (name, second) in _QUERIES:
         return None
     if (wrapper := _WRAPPERS.get(name)) is not None:
-        return _after(argv, 1, wrapper)
+        return _fed(argv) if name == "xargs" else _after(argv, 1, wrapper)
     if (options := _TOOL_WRAPPERS.get((name, second))) is not None:
         return _after(argv, 2, Wrapper(options))
     if (options := _BEFORE_SUBCOMMAND.get(name)) is not None:
         end = options.end(argv, 1)
-        return (argv[0], *argv[end:]) if end is not None and argv[end - 1].text != "--" else None
+        sure = end is not None and argv[end - 1].text != "--" and not any(word.many for word in argv[1:end])
+        return (argv[0], *argv[end:]) if sure else None
     return None
 
 
@@ -195,11 +200,21 @@ def _after(argv: tuple[Word, ...], start: int, wrapper: Wrapper) -> tuple[Word, 
         wrapper.assignments and end < len(argv) and "=" in (argv[end].text if argv[end].literal else argv[end].prefix)
     ):
         end += 1
-    return argv[end:] or None
+    return None if any(word.many for word in argv[start:end]) else argv[end:] or None
 
 
-def _is_assignment(word: Word) -> bool:
-    return "=" in (word.text if word.literal else word.prefix)
+def _fed(argv: tuple[Word, ...]) -> tuple[Word, ...] | None:
+    """Return the command that ``xargs`` runs, with the words of its input."""
+    inner = _after(argv, 1, _WRAPPERS["xargs"])
+    if inner is None:
+        return None
+    options = argv[1 : len(argv) - len(inner)]
+    place = next((place for place, word in enumerate(options) if _REPLACES.match(word.text)), None)
+    if place is None:
+        return (*inner, OPEN)
+    attached = options[place].text.partition("I")[2]
+    mark = Word(attached) if attached else options[place + 1]
+    return tuple(filled(word, mark.text) for word in inner) if mark.literal and mark.text else None
 
 
 def _executed(argv: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
@@ -207,9 +222,15 @@ def _executed(argv: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
     for place, word in enumerate(argv):
         if word.text in _EXEC:
             start = place + 1
-        elif start is not None and word.text in {";", "+"}:
-            if argv[start:place]:
-                yield argv[start:place]
+        elif start is not None and (word.text == ";" or (word.text == "+" and argv[place - 1].text == "{}")):
+            yield from _with_paths(argv[start:place], several=word.text == "+")
             start = None
-    if start is not None and argv[start:]:
-        yield argv[start:]
+    if start is not None:
+        yield from _with_paths(argv[start:], several=True)
+
+
+def _with_paths(argv: tuple[Word, ...], *, several: bool) -> Iterator[tuple[Word, ...]]:
+    """Yield a command with the paths that ``find`` puts for ``{}``, which never begin with a dash."""
+    if argv:
+        further = (OPEN,) if several else ()
+        yield (*(filled(word, "{}", "./") for word in argv), *further)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from elision import Edit, Observation, Operation, Polling, Processor, Schedule, Stage, View, check_template
+from elision import Edit, Observation, Operation, PlaceholderTemplate, Polling, Processor, Schedule, Stage, View
 
 
 class LastNObservations(Processor):
@@ -24,10 +24,10 @@ class LastNObservations(Processor):
 
     The task counts as the first observation, as in SWE-agent, and is never elided.  Once the history is long enough,
     ``n`` to ``n + polling - 1`` observations are kept; with ``polling: auto`` all but the last ``n`` go together, each
-    time that enough steps have passed for it to pay.  Shape: an elided result becomes the one line ``Old environment
-    output: (N lines omitted)``.  Never touches the results of the newest step (unless tagged, in a SWE-agent config),
-    the calls, or anybody's text.  Source: SWE-agent's processor of the same name; docs/compatibility.md lists where
-    it differs.
+    time that enough steps have passed for it to pay.  Shape: an elided result becomes the one line that ``placeholder``
+    makes; in a SWE-agent config it is ``Old environment output: (N lines omitted)``.  Never touches the results of the
+    newest step (unless tagged, in a SWE-agent config), the calls, or anybody's text.  Source: SWE-agent's processor of
+    the same name; docs/compatibility.md lists where it differs.
     """
 
     stage: ClassVar[Stage] = "history"
@@ -46,12 +46,8 @@ class LastNObservations(Processor):
     always_keep_output_for_tags: frozenset[str] = frozenset({"keep_output"})
     """Observations with one of these tags are never elided; this wins over removal."""
 
-    placeholder: str | None = None
+    placeholder: PlaceholderTemplate | None = None
     """Template of the placeholder, by name or inline; ``compact`` if not given, in a SWE-agent config SWE-agent's."""
-
-    def prepare(self) -> None:
-        """Refuse a template that does not exist or cannot be rendered."""
-        check_template(self.placeholder or "compact")
 
     @property
     def waits(self) -> bool:

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
-import regex
 from pydantic import AfterValidator
 
 from elision import (
@@ -23,6 +22,7 @@ from elision import (
     Stage,
     Text,
     View,
+    compile_regex,
 )
 
 TIMEOUT_SECONDS = 1.0
@@ -33,14 +33,14 @@ REMOVED = "(removed)"
 
 
 def _compiled(pattern: str) -> Any:
-    return regex.compile(pattern, regex.DOTALL)
+    return compile_regex(pattern, dotall=True)
 
 
 def _checked(pattern: str) -> str:
     try:
         _compiled(pattern)
-    except regex.error as error:
-        raise ValueError(f"{pattern!r} is not a regular expression ({error}); correct it") from None
+    except ValueError as error:
+        raise ValueError(f"{pattern!r:.80} {error}") from None
     return pattern
 
 

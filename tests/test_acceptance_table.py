@@ -101,8 +101,9 @@ def test_install_a_three_line_yaml_on_a_custom_agents_history_says_in_one_line_w
 
     assert alone[0] == 1.0
     assert alone[1] == (
-        "results of 'frobnicate', 'defenestrate' stay in the request: the table 'default' has no rule that knows them; "
-        "add rules (elision classify RUN --suggest prints them), or write classification: none"
+        "some results of 'frobnicate', 'defenestrate' stay in the request: the table 'default' has no rule that knows "
+        "them; elision classify RUN --suggest prints a table with rules to add, for a FILE that the chain names "
+        "(classification: FILE); or write classification: none"
     )
     assert said.count("ElisionWarning") == said.count(alone[1]) == 1
     for left, note in (with_rules, without_a_table):

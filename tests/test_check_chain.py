@@ -78,7 +78,7 @@ def test_a_processor_that_cuts_receipts_under_another_name_is_found() -> None:
     assert not report.passed
 
 
-def test_a_processor_that_passes_a_cut_off_as_a_change_of_form_is_found() -> None:
+def test_a_cut_that_is_passed_off_as_a_change_of_form_is_refused_so_that_nothing_is_lost() -> None:
     def picture(view: View) -> Iterator[Edit]:
         for edit in cut(view, "create_issue"):
             assert isinstance(edit, Replace)
@@ -86,8 +86,8 @@ def test_a_processor_that_passes_a_cut_off_as_a_change_of_form_is_found() -> Non
 
     report = elision.check(Chain([planned(picture, stage="entry", operation="convert")]))
 
-    assert lost(report) == {("receipt", "middle"), ("error, receipt", "middle")}
-    assert "planned (convert) took it out: class receipt: truncate never; ref " in report.problems[-1]
+    assert not lost(report)
+    assert report.passed
 
 
 @pytest.mark.parametrize(("operation", "passes"), [("truncate", True), ("convert", True), ("redact", False)])

@@ -33,3 +33,11 @@ def test_letters_that_changed_places_case_and_hyphens_do_not_hide_a_name(
 def test_where_nothing_is_near_all_names_are_given(name: str) -> None:
     assert closest(name, COMMANDS) is None
     assert nearest(name, ["b", "a"], what="commands") == "commands: a, b"
+
+
+def test_of_many_names_the_first_are_listed_with_an_ellipsis_and_their_number() -> None:
+    names = [f"{number:04}" for number in range(1234)]
+    told = nearest("zzz", names, what="calls")
+
+    assert told == f"calls: {', '.join(names[:20])}, … (20 of 1,234)"
+    assert nearest("zzz", names[:20], what="calls") == f"calls: {', '.join(names[:20])}"

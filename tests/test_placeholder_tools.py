@@ -93,10 +93,10 @@ def test_tools_that_hold_themselves_are_read_once_through() -> None:
         ({"bash", "recall"}, "recall"),
         ({"mcp__elision__recall", "recall"}, "recall"),
         ({"mcp__history__recall", "mcp__elision__recall"}, "mcp__elision__recall"),
-        ({"mcp__b__recall", "mcp__a__recall"}, "mcp__a__recall"),
+        ({"mcp__elision_b__recall", "mcp__elision_a__recall"}, "mcp__elision_a__recall"),
         ({"elision.recall"}, "elision.recall"),
         ({"my_elision_recall"}, "my_elision_recall"),
-        ({"server/recall"}, "server/recall"),
+        ({"server/recall", "mcp__cars__recall", "email.recall"}, ""),
     ],
 )
 def test_the_recall_tool_is_found_under_the_name_of_its_server(names: set[str] | None, recall: str) -> None:

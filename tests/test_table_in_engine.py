@@ -25,7 +25,7 @@ from table_runs import (
 )
 
 import elision
-from elision import Chain, Edit, ElisionWarning, Operation, Processor, Stage, View
+from elision import Chain, Edit, ElisionWarning, Image, Operation, Processor, Stage, View
 from elision.testing import Shape, call, result
 
 # Plugins that go too far.
@@ -105,6 +105,17 @@ def test_a_plugin_cannot_hide_a_receipt_by_calling_it_a_change_of_form() -> None
     )
 
     assert view.messages == run.messages()
+
+
+@pytest.mark.parametrize("stage", ["entry", "history", "request"])
+def test_a_plugin_cannot_hide_a_receipt_behind_an_image_that_was_not_in_it(stage: Stage) -> None:
+    run = begun().step(call("create_issue", title="x"), result(RECEIPT)).step("Done.")
+    picture = Image("data:image/png;base64,AAAA")
+    plan: Plan = lambda view: [each.replace([picture]) for each in view.observations]  # noqa: E731
+    view = Chain([planned(plan, operation="convert", stage=stage)]).process(run.messages())
+
+    assert view.messages == run.messages()
+    assert {(each.rule, each.classes) for each in view.refusals} == {("class_allows", ("receipt",))}
 
 
 @pytest.mark.parametrize("hides", ["drop", "elide"])

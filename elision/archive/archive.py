@@ -56,6 +56,11 @@ class Archive:
         """What ``put_all`` would raise in an archive that keeps nothing; empty in one that keeps."""
         return self._store.refusal
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is an archive at its place by now; a store that cannot tell has one."""
+        return bool(getattr(self._store, "begun", True))
+
     def __enter__(self) -> Self:
         return self
 
@@ -180,6 +185,11 @@ class Archive:
         if len(found) > 1:
             names = ", ".join(sha256[:20] for sha256 in found)
             raise ArchiveError(f"{self.where}: {wanted} is the beginning of several: {names}; give more of it")
+        if not found and not self.begun:
+            raise ArchiveError(
+                f"{self.where}: there is no original {wanted}, because there is no archive; name the folder that a "
+                "chain wrote to"
+            )
         if not found:
             known = self._store.near(wanted)
             hint = nearest(wanted, known) if known else "check its spelling, or name another archive"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from elision.errors import ArchiveError
+from elision.expressions import compile_regex
 
 GREP_SECONDS = 2.0
-GREP_CHARS = 1000
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _RANGE = re.compile(r"\s*(\d{0,12})\s*(:?)\s*(\d{0,12})\s*")
 
@@ -43,14 +43,12 @@ def range_of(lines: list[Line], asked: str | None) -> list[Line]:
 
 def grep_lines(lines: list[Line], pattern: str) -> list[Line]:
     """Return the lines in which a pattern is found, each with an end."""
-    import regex
-
-    if len(pattern) > GREP_CHARS:
-        raise ArchiveError(f"grep: the pattern has {len(pattern):,} characters; give one of at most {GREP_CHARS:,}")
     try:
-        found = list(_matching(lines, regex.compile(pattern)))
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise ArchiveError(f"grep: {pattern[:80]!r} is no pattern ({error}); escape what is meant literally") from error
+        found = list(_matching(lines, compile_regex(pattern)))
+    except ValueError as error:
+        raise ArchiveError(f"grep: {pattern[:80]!r} {error}") from error
+    except MemoryError as error:
+        raise ArchiveError(f"grep: {pattern[:80]!r} needs too much memory; use a simpler pattern") from error
     except TimeoutError:
         raise ArchiveError(
             f"grep: {pattern[:80]!r} took longer than {GREP_SECONDS:g} seconds; use a simpler pattern, or name lines"

@@ -12,6 +12,7 @@ from elision.archive.recall import recall
 from elision.errors import ElisionError, InputError, nearest
 
 NAME = "recall"
+_STYLES = ("openai", "responses", "anthropic", "gemini")
 _ABOUT = (
     "Bring back the full output of an earlier tool call that was removed from this conversation. "
     "A placeholder names its ref. Ask for lines or a pattern where the output is long."
@@ -30,15 +31,17 @@ _PARAMETERS: dict[str, Any] = {
 
 
 def recall_tool_schema(style: str = "openai") -> dict[str, Any]:
-    """Return the tool as a request of ``openai`` (chat completions) or ``anthropic`` offers it."""
+    """Return the tool as requests have it: of ``openai`` (chat), ``responses``, ``anthropic`` or ``gemini``."""
     parameters = json.loads(json.dumps(_PARAMETERS))
     if style == "openai":
         return {"type": "function", "function": {"name": NAME, "description": _ABOUT, "parameters": parameters}}
+    if style == "responses":
+        return {"type": "function", "name": NAME, "description": _ABOUT, "parameters": parameters}
+    if style == "gemini":
+        return {"name": NAME, "description": _ABOUT, "parametersJsonSchema": parameters}
     if style == "anthropic":
         return {"name": NAME, "description": _ABOUT, "input_schema": parameters}
-    raise InputError(
-        f"recall tool: there is no style {style!r}; {nearest(style, ('openai', 'anthropic'), what='styles')}"
-    )
+    raise InputError(f"recall tool: there is no style {style!r}; {nearest(style, _STYLES, what='styles')}")
 
 
 @dataclass(frozen=True, slots=True)

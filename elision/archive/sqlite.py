@@ -55,6 +55,11 @@ class SqliteStore:
         if self.path:
             close_before_forks(self)
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to read: a file that has not been written yet has nothing."""
+        return self.path is None or identity(self.path) is not None
+
     def close(self) -> None:
         """Close the file; what is in memory stays."""
         with self.lock:

@@ -71,7 +71,7 @@ def _of_calls(expected: Expected, history: History, view: SentView) -> Iterator[
 
 
 def _meant(call_id: str, known: Sequence[str]) -> str:
-    told = nearest(call_id, dict.fromkeys(known[:20]), what="calls") if known else "its calls have no ids"
+    told = nearest(call_id, dict.fromkeys(known), what="calls") if known else "its calls have no ids"
     return told if told.endswith("?") else f"{told}; correct it"
 
 

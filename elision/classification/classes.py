@@ -13,6 +13,9 @@ OPERATIONS = ("truncate", "slim", "offload", "redact", "clear", "supersede", "dr
 REMOVING = tuple(operation for operation in OPERATIONS if operation != "redact")
 """Operations after which the text of a result, or a part of it, is gone from the view."""
 
+QUERIES = frozenset({"static", "dynamic"})
+"""Classes of what changed nothing."""
+
 UNKNOWN = "unknown"
 ERROR = "error"
 

@@ -13,6 +13,8 @@ from elision.history import ToolCall
 
 MAX_DEPTH = 50
 
+_HOLDERS = (Mapping, list, tuple)
+
 
 def same_call(call: ToolCall) -> str:
     """Return the key of a call: the same for the same tool and arguments, in whatever order they stand."""
@@ -47,9 +49,10 @@ def frozen(value: Any, depth: int = 0) -> Hashable:
 
 
 def relevant(call: ToolCall, names: Collection[str] | None) -> Hashable:
-    """Return the tool with those arguments that rules look at, or with all."""
+    """Return the tool with those arguments that rules look at, or with all; what holds others is looked at."""
     given = arguments_of(call)
-    return (call.name, *((name, frozen(given[name])) for name in given if names is None or name in names))
+    wanted = (name for name, value in given.items() if names is None or name in names or isinstance(value, _HOLDERS))
+    return (call.name, *((name, frozen(given[name])) for name in wanted))
 
 
 def _foreign(value: Any) -> Any:

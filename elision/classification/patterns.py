@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from elision.expressions import compile_regex
+
 MAX_CHARS = 100_000
 """Longest text that a pattern is tried on."""
 
@@ -59,6 +61,15 @@ class Glob:
             for start, stop in ends
         )
 
+    def must_match(self, beginning: str, end: str = "") -> bool:
+        """Whether each text that begins and ends like this, with anything between, matches for certain."""
+        ends = [(start, "") for start in self.beginnings]
+        ends += [(pieces[0], pieces[1]) for pieces in self.starred if len(pieces) == 2]
+        if any(beginning.startswith(start) and end.endswith(stop) for start, stop in ends):
+            return True
+        # What ends in a star goes on with anything once its beginning is there: [!-]*.
+        return any(other.endswith("*") and _search(_translated(other), beginning) for other in self.others)
+
     def covers(self, other: Glob) -> bool:
         """Whether it certainly matches all that ``other`` matches."""
         if self.others:
@@ -97,8 +108,8 @@ class Regex:
 
 
 def compiled(source: str) -> Any:
-    """Compile a regular expression, which raises ``regex.error`` where it is none."""
-    return _compiled(source)
+    """Compile a regular expression; raise ``ValueError`` where it is none, or is too large."""
+    return compile_regex(source)
 
 
 def _search(source: str, text: str) -> bool:

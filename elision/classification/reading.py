@@ -19,7 +19,7 @@ from elision.config.entry import node_at
 from elision.config.problems import Path, Problems, shown, suggestion
 from elision.config.values import Entry, OvergrownError, Reader, described, is_empty, is_list, is_mapping
 from elision.config.wording import complaints
-from elision.errors import ConfigError, Problem
+from elision.errors import ConfigError, Problem, closest
 
 KEYS = ("extends", "description", "classes", "rules")
 ROOT = "classes"
@@ -76,6 +76,8 @@ class _Reading:
         self._base = base
         self._reader = Reader(problems)
         self._cells: dict[tuple[str, str], Placed] = {}
+        self._every_class = True
+        """Whether all classes could be read; if not, none is told to be missing."""
 
     def run(self) -> ReadTable:
         """Read everything."""
@@ -89,6 +91,7 @@ class _Reading:
             for name in entries.keys() - set(KEYS):
                 told = f"a table has no {shown(name)}; {suggestion(name, [*KEYS], 'it has')}"
                 self._problems.add(entries[name].key, (name,), told)
+                self._every_class &= closest(name, KEYS) not in {"extends", "classes"}
             base = self._extended(entries)
             description = self._text(entries, "description")
             classes = dict(base.table.classes) if base else {}
@@ -121,16 +124,19 @@ class _Reading:
         except ConfigError as error:
             node = entries["extends"].value if "extends" in entries else self._root
             self._problems.include(node, ("extends",), error.problems)
+            self._every_class = False
             return None
         if "extends" in entries:
             errors = [problem for problem in base.problems if problem.severity == "error"]
             self._problems.include(entries["extends"].value, ("extends",), errors)
+            self._every_class &= not errors
         return base
 
     def _classes(self, entry: Entry, known: Mapping[str, ClassRow]) -> dict[str, ClassRow]:
         if not isinstance(entry.value, yaml.MappingNode) or not is_mapping(entry.value):
             told = f"classes is {described(entry.value)}; it must be a mapping of names to classes; correct it"
             self._problems.add(entry.value, ("classes",), told)
+            self._every_class = False
             return {}
         found = {}
         for name, each in self._reader.entries(entry.value, ("classes",)).items():
@@ -193,6 +199,8 @@ class _Reading:
             self._problems.add(item, path, f"a rule is a mapping, this is {described(item)}; write '- tool: …'")
             return None
         data = self._reader.readable(self._reader.entries(item, path), path)
+        if self._every_class:
+            self._check_classes(data.get("class"), placed, classes)
         try:
             written = WrittenRule.model_validate(data)
         except ValidationError as error:
@@ -201,9 +209,11 @@ class _Reading:
                 node = node_at(item, found.at, self._reader, key=found.key)
                 self._problems.add(node, (*path, *found.at), found.message)
             return None
-        for name in written.class_ or ():
-            if name not in classes:
-                node = node_at(item, ("class",), self._reader, key=False)
-                told = f"there is no class {shown(name)}; {suggestion(name, [*classes], 'classes')}"
-                self._problems.add(node, (*path, "class"), told)
         return written.meant(f"{self._problems.source}:{item.start_mark.line + 1}")
+
+    def _check_classes(self, given: object, placed: Placed, classes: Mapping[str, ClassRow]) -> None:
+        for name in given if isinstance(given, list) else [given]:
+            if isinstance(name, str) and name not in classes:
+                node = node_at(placed.node, ("class",), self._reader, key=False)
+                told = f"there is no class {shown(name)}; {suggestion(name, [*classes], 'classes')}"
+                self._problems.add(node, (*placed.path, "class"), told)

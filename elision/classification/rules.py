@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+from elision.classification.classes import QUERIES
 from elision.classification.commands import CommandIndex
 from elision.classification.patterns import Glob, Regex
 from elision.history import ToolCall
+from elision.shell import SimpleCommand
 
 Status: TypeAlias = Literal["ok", "error"] | None
 Pattern: TypeAlias = Glob | Regex
@@ -25,7 +27,7 @@ class Reason:
     matched: str = ""
 
     def __str__(self) -> str:
-        matched = f" ({self.matched})" if self.matched else ""
+        matched = f" ({self.matched})" if self.where and self.matched else self.matched
         return f"{'+'.join(self.classes)}: {self.where}{matched}"
 
 
@@ -41,21 +43,23 @@ class ShellCondition:
     commands: CommandIndex
     writes: bool = False
 
-    def given(self, call: ToolCall) -> tuple[str, Any] | None:
-        """Return the first of the arguments that the call has, and its value."""
+    def given(self, call: ToolCall) -> Mapping[str, Any]:
+        """Return those of the arguments that the call has, with their values; empty ones are none."""
         given = arguments_of(call)
-        return next(((name, given[name]) for name in self.arguments if name in given), None)
+        return {name: given[name] for name in self.arguments if given.get(name) not in (None, "")}
 
     def holds_action(self, call: ToolCall) -> bool:
         """Whether the call is an action in text: the tool's name is the first word of the command."""
-        given = self.given(call)
-        return (
-            given is not None
-            and isinstance(given[1], str)
-            and bool(call.name)
-            and given[1].startswith(call.name)
-            and not given[1][len(call.name) :][:1].strip()
+        return bool(call.name) and any(
+            isinstance(text, str) and text.startswith(call.name) and text[len(call.name) :][:1] in _AFTER_WORD
+            for text in self.given(call).values()
         )
+
+    def claims(self, part: SimpleCommand, classes: Collection[str]) -> bool:
+        """Whether the rule gives its classes to a part: what may be so counts only where it is no query."""
+        if self.commands.matches(part) or (self.writes and part.writes):
+            return True
+        return not QUERIES.issuperset(classes) and self.commands.may_match(part)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +106,14 @@ class Rule:
         """Whether the rule excludes a tool."""
         return bool(self.excluded) and _named(self, tool) is False
 
+    def speaks_of(self, argument: str) -> bool:
+        """Whether the rule has a condition on an argument, or one on what the tool's owner says of it."""
+        return bool(self.annotations) or any(key.matches(argument) for key, _ in self.arguments)
+
+    def of_any_call(self, status: Status) -> bool:
+        """Whether a call needs no arguments or annotations of its own to match."""
+        return not self.arguments and not self.annotations and self.status in (None, status)
+
     def resource_of(self, call: ToolCall) -> str | None:
         """Return the value of the first argument that names the resource."""
         given = arguments_of(call)
@@ -112,9 +124,9 @@ class Rule:
         return all(
             any(
                 pattern.matches(text)
-                for name in given
+                for name, value in entries(given)
                 if key.matches(name)
-                for text in texts(given[name])
+                for text in texts(value)
                 for pattern in patterns
             )
             for key, patterns in self.arguments
@@ -122,6 +134,7 @@ class Rule:
 
 
 _LONGEST_NAME = 1_000
+_AFTER_WORD = ("", *" \t\n\r;&|<>()")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -129,22 +142,48 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 def _named(rule: Rule, tool: str) -> bool | None:
     """Whether a rule names a tool; ``False`` where it excludes it, nothing where it does neither."""
     names = spellings(tool)
-    if len(tool) > _LONGEST_NAME or any(each.matches(name) for each in rule.excluded for name in names):
+    if len(tool) > _LONGEST_NAME or not tool.isprintable():
         return False
-    return True if not rule.tools or any(each.matches(name) for each in rule.tools for name in names) else None
+    if any(each.matches(name) for each in rule.excluded for name in names):
+        return False
+    # A blank is no part of a name, unless a rule writes it.
+    tools = [each for each in rule.tools if " " not in tool or " " in each.source]
+    return True if not rule.tools or any(each.matches(name) for each in tools for name in names) else None
 
 
 @lru_cache(maxsize=1024)
 def spellings(tool: str) -> tuple[str, ...]:
     """Return a tool's name in small letters, and with its words joined by ``_``: ``getUser`` is ``get_user`` too."""
     plain = tool.lower()
-    joined = _HUMP.sub("_", tool).lower().replace("-", "_").replace(" ", "_")
+    joined = _HUMP.sub("_", tool).lower().replace("-", "_")
     return (plain,) if joined == plain else (plain, joined)
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any]:
     """Return the arguments of a call; those that could not be read are none."""
     return call.arguments if isinstance(call.arguments, Mapping) else {}
+
+
+def entries(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments with their names, those within others too: ``options.method`` is ``method``."""
+    open_, seen = [arguments], {id(arguments)}
+    while open_:
+        for name, value in open_.pop().items():
+            if isinstance(name, str):
+                yield name, value
+            for inner in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(inner, Mapping) and id(inner) not in seen:
+                    seen.add(id(inner))
+                    open_.append(inner)
+
+
+_STRICTER = {"readOnlyHint": False, "destructiveHint": True}
+
+
+def strictly(annotations: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return annotations in which a hint that is neither true nor false has its stricter value."""
+    malformed = [name for name in _STRICTER if not isinstance(annotations.get(name), bool | None)]
+    return {**annotations, **{name: _STRICTER[name] for name in malformed}} if malformed else annotations
 
 
 def texts(value: Any) -> Iterator[str]:

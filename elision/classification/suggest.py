@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from elision.classification.census import Classified
+from elision.classification.classes import ERROR
 from elision.classification.rules import spellings
 from elision.classification.shell_parts import parts_of
 from elision.classification.table import Table
+from elision.config.problems import one_line
 from elision.history import ToolCall
 from elision.shell import SimpleCommand
 
@@ -36,7 +39,7 @@ _INTERPRETERS = frozenset({"python", "python3", "node", "ruby", "perl", "php", "
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One rule to add; without a class where its name says nothing."""
+    """One rule to add; without a class where its name says nothing, or where rules know some of the tool's calls."""
 
     tool: str
     command: str | None
@@ -45,13 +48,16 @@ class Suggestion:
     about: str
     observations: int
     tokens: int
+    partly: bool = False
+    """Whether rules know some of the tool's calls by their arguments."""
 
     def rule(self) -> dict[str, Any]:
         """Return the rule as it is written, with ``…`` for a class that is left to the user."""
         shell = (
             {} if self.command is None else {"shell": {"argument": self.argument, "commands": [_as_glob(self.command)]}}
         )
-        return {"tool": _as_glob(self.tool), **shell, "class": self.suggested or "…"}
+        arguments = {"arguments": {"…": {"regex": "…"}}} if self.partly else {}
+        return {"tool": _as_glob(self.tool), **shell, **arguments, "class": self.suggested or "…"}
 
     def lines(self) -> Iterator[str]:
         """Yield the rule as YAML, as a comment where its class is left to the user."""
@@ -61,6 +67,8 @@ class Suggestion:
         yield f"{prefix}- tool: {_quoted(_as_glob(self.tool))}"
         if self.command is not None:
             yield f"{prefix}  shell: {{argument: {self.argument}, commands: [{_quoted(_as_glob(self.command))}]}}"
+        if self.partly:
+            yield f"{prefix}  arguments: {{…: {{regex: …}}}}"
         yield f"{prefix}  class: {self.suggested or '…'}"
 
 
@@ -69,19 +77,28 @@ def suggestions(observations: Iterable[Classified], table: Table) -> list[Sugges
 
     An observation with several unknown parts counts for each of them.
     """
+    observations = list(observations)
+    known = _known(observations)
     found: dict[tuple[str, str | None, str], list[int]] = {}
     for each in observations:
         if each.unknown and each.call is not None:
             for key in dict.fromkeys(_keys(each.call, table)):
                 found.setdefault(key, []).append(each.tokens)
-    made = [_suggestion(*key, tokens) for key, tokens in found.items()]
+    made = [_suggestion(*key, tokens, known) for key, tokens in found.items()]
     return sorted(made, key=lambda each: (-each.tokens, each.tool, each.command or ""))
 
 
-def as_yaml(found: Iterable[Suggestion], extends: str) -> str:
-    """Write suggestions as a table that extends another."""
+def as_yaml(found: Iterable[Suggestion], extends: str, *, file: bool = False) -> str:
+    """Write suggestions as a table that extends another, which is a ``file`` or one that has a name."""
+    base = _quoted(extends)
+    head = "# Save this as FILE and write 'classification: FILE' in the chain; look at each rule before."
+    if file:
+        head = (
+            f"# Add these rules to {base}; or save all this in the working directory as FILE, which must be another "
+            f"name than {base}, and write 'classification: FILE' in the chain. Look at each rule before."
+        )
     lines = [line for each in found for line in each.lines()]
-    return "\n".join([f"extends: {_quoted(extends)}", "rules:", *lines])
+    return "\n".join([head, f"extends: {base}", "rules:", *lines])
 
 
 def as_table(found: Iterable[Suggestion], extends: str) -> Mapping[str, Any]:
@@ -89,18 +106,28 @@ def as_table(found: Iterable[Suggestion], extends: str) -> Mapping[str, Any]:
     return {"extends": extends, "rules": [each.rule() for each in found if each.suggested]}
 
 
+def _known(observations: Iterable[Classified]) -> Mapping[str, Counter[str]]:
+    """Return for each tool how often rules know its results, by their classes."""
+    found: dict[str, Counter[str]] = {}
+    for each in observations:
+        if not each.unknown:
+            classes = "+".join(sorted(each.classes - {ERROR})) or ERROR
+            found.setdefault(each.tool, Counter())[classes] += 1
+    return found
+
+
 def _keys(call: ToolCall, table: Table) -> Iterator[tuple[str, str | None, str]]:
     """Yield what is not known of a call: its tool, or programs that it runs in a shell."""
     action = table.may_act(call)
     conditions = [each.shell for each in table.rules if each.shell and each.matches_tool(call, action=action)]
-    given = next((found for condition in conditions if (found := condition.given(call)) is not None), None)
-    if given is None:
+    given = dict.fromkeys(name for condition in conditions for name in condition.given(call))
+    if not given:
         yield call.name, None, ""
-        return
-    known = [condition.commands for condition in conditions if condition.given(call) == given]
-    for part in parts_of(*given) or ():
-        if not any(index.matches(part) for index in known) and (program := _program(part)):
-            yield call.name, program, given[0]
+    for name in given:
+        known = [condition.commands for condition in conditions if name in condition.given(call)]
+        for part in parts_of(call, name) or ():
+            if not any(index.matches(part) for index in known) and (program := _program(part)):
+                yield call.name, program, name
 
 
 def _program(part: SimpleCommand) -> str:
@@ -116,7 +143,16 @@ def _program(part: SimpleCommand) -> str:
     return words[0]
 
 
-def _suggestion(tool: str, command: str | None, argument: str, tokens: list[int]) -> Suggestion:
+def _suggestion(
+    tool: str, command: str | None, argument: str, tokens: list[int], known: Mapping[str, Counter[str]]
+) -> Suggestion:
+    if command is None and tool in known:
+        counted = ", ".join(f"{one_line(classes)} {count:,}" for classes, count in known[tool].most_common())
+        about = (
+            f"rules know other calls of {_quoted(tool)} by their arguments ({counted}), so no class fits all its "
+            "calls; add a rule with an 'arguments:' condition"
+        )
+        return Suggestion(tool, None, argument, None, about, len(tokens), sum(tokens), partly=True)
     suggested, about = _of_tool(tool) if command is None else _of_command(command)
     return Suggestion(tool, command, argument, suggested, about, len(tokens), sum(tokens))
 
@@ -134,7 +170,7 @@ def _of_tool(tool: str) -> tuple[str | None, str]:
 
 def _of_command(command: str) -> tuple[str | None, str]:
     words = command.split()
-    if words[0] in _INTERPRETERS or words[0].startswith(_PROGRAMS):
+    if words[0] in _INTERPRETERS or "/" in words[0]:
         return "dynamic", "it runs a program; write receipt if that changes something outside"
     return None, "static or dynamic if it only reads, receipt if it changes something"
 

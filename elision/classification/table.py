@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elision.classification.cells import Facts
-from elision.classification.classes import ERROR, OPERATIONS, UNKNOWN, ClassRow
+from elision.classification.classes import ERROR, OPERATIONS, QUERIES, UNKNOWN, ClassRow
 from elision.classification.keys import canonical, frozen, normalised, relevant, same_call
 from elision.classification.patterns import OutOfTimeError
-from elision.classification.rules import Reason, Rule, Status, arguments_of
-from elision.classification.shell_parts import SHELL, ShellParts
+from elision.classification.rules import Reason, Rule, Status, arguments_of, strictly
+from elision.classification.shell_parts import CARRIERS, FURTHER, SHELL, ShellParts
 from elision.history import ToolCall
 
 MAX_REMEMBERED = 4096
 """Most calls whose classification is remembered."""
-
-_QUERIES = frozenset({"static", "dynamic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class Table:
         """
         from elision.classification.plugged import plugged_reasons
 
-        given = annotations or {}
+        given = strictly(annotations or {})
         key = (relevant(call, self._names), status, frozen(given))
         found = self._known.get(key)
         if found is None:
@@ -98,7 +96,7 @@ class Table:
         for rule in self._with_resource(call):
             if (found := rule.resource_of(call)) is not None:
                 return normalised(found)
-        return same_call(call) if self.classify(call).classes <= _QUERIES else None
+        return same_call(call) if self.classify(call).classes <= QUERIES else None
 
     def extent(self, call: ToolCall) -> str:
         """Return which part of its resource a call is about (lines, pages); nothing for the whole."""
@@ -125,22 +123,42 @@ class Table:
 
     def _reasons(self, call: ToolCall, status: Status, annotations: Mapping[str, Any]) -> Iterator[Reason]:
         shell, action = ShellParts(call), self.may_act(call)
+        found: list[Reason] = []
+        spoken: set[str] = set()
         for rule in self.rules:
             try:
                 if not rule.matches(call, status, annotations, action=action):
                     continue
                 if rule.shell is not None:
-                    yield from shell.reasons(rule, rule.shell)
+                    found += shell.reasons(rule, rule.shell)
                 elif rule.classes:
-                    yield Reason(rule.classes, rule.where)
+                    found.append(Reason(rule.classes, rule.where))
+                    spoken |= {name for name in CARRIERS if rule.speaks_of(name)}
             except OutOfTimeError:
-                yield Reason((UNKNOWN,), rule.where, "out of time")
+                found.append(Reason((UNKNOWN,), rule.where, "out of time"))
+        yield from found
+        if found and all(_LAX.issuperset(reason.classes) for reason in found):
+            yield from self._of_command(shell, spoken, status)
         yield from shell.rest()
+
+    def _of_command(self, shell: ShellParts, spoken: Iterable[str], status: Status) -> Iterator[Reason]:
+        """Yield what rules on shell commands say of a command that a tool carries which is no shell for them."""
+        carried = shell.carried(frozenset(spoken))
+        shell.look_at(carried)
+        for rule in self.rules:
+            if carried and rule.shell is not None and rule.of_any_call(status):
+                try:
+                    yield from shell.reasons(rule, replace(rule.shell, arguments=tuple(carried)))
+                except OutOfTimeError:
+                    yield Reason((UNKNOWN,), rule.where, "out of time")
+
+
+_LAX = QUERIES | {ERROR}
 
 
 def _looked_at(rules: Iterable[Rule]) -> frozenset[str] | None:
     """Return the names of the arguments that rules look at; nothing where these may be any."""
-    names: set[str] = set()
+    names: set[str] = {*CARRIERS, *FURTHER}
     for rule in rules:
         names.update(rule.shell.arguments if rule.shell else ())
         for key, _ in rule.arguments:

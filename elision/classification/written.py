@@ -53,8 +53,8 @@ class WrittenRegex(_Strict):
             )
         try:
             compiled(source)
-        except Exception as error:  # noqa: BLE001 (the parser may raise anything)
-            raise ValueError(f"this is no regular expression ({error}); correct it") from None
+        except ValueError as error:
+            raise ValueError(f"this {error}") from None
         return source
 
 

@@ -25,6 +25,23 @@ def opened(where: str | None) -> Archive:
     return open_archive() if where is None else open_archive(where, environ={})
 
 
+def opened_to_read(where: str | None) -> Archive:
+    """Open an archive that must be there: what is mistyped is not an empty one."""
+    from elision.errors import ArchiveError
+
+    found = opened(where)
+    if found.begun and found.where not in _OF_THIS_PROCESS:
+        return found
+    place = found.where if found.begun else str(Path(found.where).parent)
+    raise ArchiveError(
+        f"{place.removesuffix(':')}: there is no archive; name the folder that a chain wrote to "
+        "(archive: in its file, .elision in its working directory)"
+    )
+
+
+_OF_THIS_PROCESS = {"memory:", "none"}
+
+
 @click.group("archive")
 def command() -> None:
     """Check, count, export or prune what was archived."""
@@ -39,7 +56,7 @@ def verify(ctx: click.Context, *, archive: str | None, json_: bool) -> None:
 
     All hash chains, the hash of every original, and the database itself.  Exits with 1 when anything is wrong.
     """
-    with opened(archive) as source:
+    with opened_to_read(archive) as source:
         found = source.verify()
     if json_:
         print_json(found.as_dict())
@@ -57,7 +74,7 @@ def verify(ctx: click.Context, *, archive: str | None, json_: bool) -> None:
 @_JSON
 def stats(*, archive: str | None, json_: bool) -> None:
     """Count originals, records and bytes."""
-    with opened(archive) as source:
+    with opened_to_read(archive) as source:
         found = source.stats()
     if json_:
         print_json(found.as_dict())
@@ -86,7 +103,7 @@ def export(*, folder: Path, archive: str | None, json_: bool) -> None:
     """
     from dataclasses import asdict
 
-    with opened(archive) as source:
+    with opened_to_read(archive) as source:
         done = source.export(folder)
     if json_:
         print_json(asdict(done))
@@ -106,7 +123,7 @@ def prune(*, older_than_days: float, keep_sessions: tuple[str, ...], archive: st
     """
     from dataclasses import asdict
 
-    with opened(archive) as source:
+    with opened_to_read(archive) as source:
         done = source.prune(older_than_days=older_than_days, keep_sessions=keep_sessions)
     if json_:
         print_json(asdict(done))

@@ -108,9 +108,10 @@ def _reasons(each: Classified) -> str:
 
 def _print_suggestions(rules: list[Suggestion], name: str) -> None:
     from elision.classification.suggest import as_yaml
+    from elision.registry import plugins
 
     if rules:
-        show(as_yaml(rules, name))
+        show(as_yaml(rules, name, file=name not in plugins().tables()))
     else:
         say(f"the table {name} knows every tool and command here; there is nothing to add")
 
@@ -125,10 +126,11 @@ def _print_shares(every: list[Classified], name: str, *, err: bool) -> None:
     ]
     print_table(f"classes (table {name})", ("classes", "observations", "tokens", "share"), rows, err=err)
     unknown = share_of(each for each in every if each.unknown)
+    stay = "; no processor may clear them" if unknown.observations else ""
     show(
         f"unknown: {unknown.observations:,} of {total.observations:,} observations, {unknown.tokens:,} of "
-        f"{total.tokens:,} tokens ({_percent(unknown.tokens, total.tokens)}); no processor may clear them"
-        + ("" if err or not unknown.observations else "; --suggest prints the rules to add"),
+        f"{total.tokens:,} tokens ({_percent(unknown.tokens, total.tokens)}){stay}"
+        + ("; --suggest prints the rules to add" if stay and not err else ""),
         err=err,
     )
 

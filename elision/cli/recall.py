@@ -35,11 +35,11 @@ def command(
     from dataclasses import asdict
 
     from elision.archive.recall import PAGE_CHARS, recall
-    from elision.cli.archive import opened
+    from elision.cli.archive import opened_to_read
 
     paged = page is not None or page_chars is not None
     size = (page_chars or PAGE_CHARS) if paged else None
-    with opened(archive) as source:
+    with opened_to_read(archive) as source:
         found = recall(ref, lines=lines, grep=grep, page=page or 1, page_chars=size, raw=raw, archive=source)
     if json_:
         print_json(asdict(found))

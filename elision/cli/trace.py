@@ -64,9 +64,10 @@ def command(
         dialect=recorded.dialect.name,
     )
     if json_:
-        print_json({"input": recorded.source, "run": recorded.number, "chain": chain_name, **found.as_dict()})
+        kept = {"archive": chain.opened_archive.where}
+        print_json({"input": recorded.source, "run": recorded.number, "chain": chain_name, **kept, **found.as_dict()})
     else:
-        _print(found, recorded, chain_name)
+        _print(found, recorded, chain_name, in_memory=chain.opened_archive.where == "memory:")
     if found.lost:
         ctx.exit(1)
 
@@ -92,7 +93,7 @@ def _recorded(source: str, number: int | None, dialect: str | None) -> Recorded:
     return gathered.runs[0]
 
 
-def _print(found: Trace, recorded: Recorded, chain: str) -> None:
+def _print(found: Trace, recorded: Recorded, chain: str, *, in_memory: bool) -> None:
     for failure in found.failures:
         say(f"warning: {failure.told}")
     shown = printable(found.find)
@@ -105,6 +106,8 @@ def _print(found: Trace, recorded: Recorded, chain: str) -> None:
     events = [_event(index, event) for index, place in enumerate(found.places) for event in place.events]
     print_table("events", ("place", "step", "stage", "what", "count", "details"), events)
     show("")
+    if in_memory and any(event.ref for place in found.places for event in place.events):
+        show("note: originals were kept in memory only; --archive FOLDER keeps them")
     show(printable(_told(found)))
 
 

@@ -19,6 +19,7 @@ from elision.config.problems import Path, Problems, Severity, shown
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
 from elision.config.sources import text_of
 from elision.config.values import OvergrownError, Reader
+from elision.edits import SHRINKING
 from elision.errors import ConfigError, Problem
 from elision.registry import plugins
 
@@ -111,6 +112,8 @@ class _Check:
                 chains.extend(self._chain(chain, options) for chain in shape.chains)
         except OvergrownError as error:
             self._problems.add(*self._at, str(error))
+        if "archive" in shape.options:
+            self._warn_of_nothing_removed(shape.options["archive"].key, chains)
         if shape.agent is not None:
             self._problems.add(shape.agent, (AGENT,), _NOTE, "note")
         return Checked(self._problems.source, self._problems.in_order(), chains, shape.attempts)
@@ -210,6 +213,16 @@ class _Check:
     def _note_order(self, placed: Sequence[Placed], severity: Severity) -> None:
         for index, message in in_order(each.processor for each in placed):
             self._problems.add(placed[index].node, placed[index].path, message, severity)
+
+    def _warn_of_nothing_removed(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
+        without = [each for chain in chains if chain.options.archive == "none" for each in chain.placed]
+        idle = dict.fromkeys(each.processor.type_name for each in without if each.processor.operation in SHRINKING)
+        if idle:
+            told = (
+                f"an archive of none keeps no originals, so {' and '.join(idle)} can never remove anything; "
+                "name a folder (archive: .elision)"
+            )
+            self._problems.add(node, ("archive",), told, "warning")
 
     def _warn_of_repetition(self, placed: Sequence[Placed]) -> None:
         seen: set[str] = set()

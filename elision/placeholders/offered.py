@@ -33,12 +33,9 @@ def _has_unlisted(tools: Any) -> bool:
 
 
 def recall_tool_in(names: frozenset[str] | None) -> str:
-    """Return the offered tool that brings originals back: ``recall``, or one that a server's name stands before."""
-    fitting = sorted(names or (), key=lambda name: ("elision" not in name, name))
-    if "recall" in fitting:
-        return "recall"
-    ends = ("__recall", ".recall", "/recall", ":recall", "elision_recall", "elision-recall")
-    return next((name for name in fitting if name.endswith(ends)), "")
+    """Return the offered tool that brings originals back: ``recall``, or ``elision`` and ``recall`` in one name."""
+    fitting = sorted(name for name in names or () if "elision" in name and name.endswith("recall"))
+    return "recall" if names and "recall" in names else next(iter(fitting), "")
 
 
 def _names(tools: Any, depth: int) -> Iterator[str]:

@@ -212,8 +212,9 @@ class _Draws:
         self.user = st.builds(Said, st.just("user"), body, extra=_unknown)
         malformed = st.just('{"path": "a.p')
         arguments = _arguments if blocks else st.one_of(_arguments, _arguments, _arguments, malformed)
+        ids = st.sampled_from(_ODD_IDS[1:] if shape == "responses" else _ODD_IDS)  # there, no id is empty
         extra = st.sampled_from([{}, {}, {}, {} if blocks else {"index": 0}])
-        self.call = st.builds(CallPart, st.sampled_from(TOOLS), arguments, st.sampled_from(_ODD_IDS), extra)
+        self.call = st.builds(CallPart, st.sampled_from(TOOLS), arguments, ids, extra)
         self.result = st.builds(
             ResultPart,
             st.one_of(body, body, body, body, st.sampled_from(["", None])),

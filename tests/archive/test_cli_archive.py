@@ -65,7 +65,7 @@ def test_the_archive_is_that_of_the_environment_unless_one_is_named(folder: Path
         (["recall", "0" * 12], "there is no original 000000000000"),
         (["recall", "nonsense"], "'nonsense' is no ref"),
         (["recall", "REF", "--lines", "9:"], "lines: there is no 9:; the original has the lines 1:3"),
-        (["recall", "REF", "--grep", "("], "grep: '(' is no pattern"),
+        (["recall", "REF", "--grep", "("], "grep: '(' is not a regular expression"),
         (["recall", "REF", "--archive", "s3://x"], "archive: there is no archive of the kind 's3'"),
         (["archive", "export", "FILE"], "name a folder that can be written"),
     ],
@@ -133,3 +133,31 @@ def test_prune_deletes_only_what_is_asked_for(folder: Path, ref: str) -> None:
 
 def test_prune_without_an_age_is_a_usage_error(folder: Path) -> None:
     assert run("archive", "prune", "--archive", folder).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "0" * 12],
+        ["archive", "verify"],
+        ["archive", "verify", "--json"],
+        ["archive", "stats"],
+        ["archive", "export", "OUT"],
+        ["archive", "prune", "--older-than-days", "0"],
+    ],
+)
+@pytest.mark.parametrize("where", ["MISSING", "FOLDER", "memory:", "none"])
+def test_where_there_is_no_archive_it_is_told_and_nothing_is_made(
+    tmp_path: Path, arguments: list[str], where: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    place = {"MISSING": str(tmp_path / "mistyped"), "FOLDER": str(tmp_path / "folder")}.get(where, where)
+    given = [{"OUT": str(tmp_path / "out")}.get(argument, argument) for argument in arguments]
+    result = run(*given, "--archive", place)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"{place.removesuffix(':')}: there is no archive; name the folder that a chain wrote to "
+        "(archive: in its file, .elision in its working directory)\n"
+    )
+    assert list(tmp_path.rglob("*")) == [tmp_path / "folder"]

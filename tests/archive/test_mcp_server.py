@@ -130,8 +130,8 @@ def test_what_is_wrong_with_a_call_is_its_answer_and_the_server_goes_on(archive:
         "'page' must be a whole number, not 1.5": {"ref": ref, "page": 1.5},
         "page: there is no page 9": {"ref": ref, "page": 9},
         "lines: there is no 3:; the original has the lines 1:2": {"ref": ref, "lines": "3:"},
-        "grep: '(' is no pattern": {"ref": ref, "grep": "("},
-        "grep: the pattern has 5,000 characters": {"ref": ref, "grep": "(" * 5000},
+        "grep: '(' is not a regular expression": {"ref": ref, "grep": "("},
+        "has 5,000 characters; give one of at most": {"ref": ref, "grep": "(" * 5000},
     }
     *failed, nothing, good = talk(calls(*wrong.values(), {"ref": ref, "grep": "three"}, {"ref": ref}))
 

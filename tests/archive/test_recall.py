@@ -201,3 +201,8 @@ def test_the_schema_has_the_shape_of_each_wire() -> None:
 def test_a_wire_that_is_not_known_names_the_nearest() -> None:
     with pytest.raises(elision.InputError, match="there is no style 'antropic'; did you mean 'anthropic'"):
         elision.recall_tool_schema("antropic")
+
+
+def test_where_there_is_no_archive_recall_says_so(tmp_path: Path) -> None:
+    with pytest.raises(elision.ArchiveError, match="there is no original 000000000000, because there is no archive"):
+        elision.recall("0" * 12, archive=str(tmp_path / "mistyped"))

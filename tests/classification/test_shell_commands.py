@@ -21,7 +21,12 @@ from elision.dialect import by_name
 from elision.registry import plugins
 from elision.shell import MAX_BYTES, SimpleCommand, parse
 
-COMMANDS = yaml.safe_load((Path(__file__).parent / "commands.yaml").read_text(encoding="utf-8"))
+
+def listed(name: str) -> list[Any]:
+    return list(yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8")))
+
+
+COMMANDS = [*listed("commands.yaml"), *listed("open_commands.yaml")]
 TOOLS = {"bash", "terminal", "execute_bash", "shell", "exec_command", "run_shell_command", "run_commands"}
 
 
@@ -41,6 +46,15 @@ def test_a_command_has_the_classes_of_all_its_parts(case: dict[str, Any]) -> Non
 
 def classes(command: str) -> set[str]:
     return set(load_table("default").classify(ToolCall("", "bash", {"command": command})).classes)
+
+
+@pytest.mark.parametrize("table", ["default", "sandbox"])
+@pytest.mark.parametrize("command", listed("writing_commands.yaml"))
+def test_a_command_that_writes_is_found_wherever_it_stands(command: str, table: str) -> None:
+    loaded = load_table(table)
+    found = loaded.classify(ToolCall("", "bash", {"command": command}))
+
+    assert not loaded.verdict("clear", found.classes).allowed
 
 
 TAKEN_APART = [case["command"] for case in COMMANDS if parse(case["command"])]

@@ -44,7 +44,8 @@ PROBLEMS = {
         "t.yaml:1:42: rules[0].status: status is 'failed'; it must be 'ok' or 'error'; correct it or leave it out"
     ),
     "rules: [{tool: x, class: static, arguments: {a: {regex: '('}}}]": (
-        "t.yaml:1:57: rules[0].arguments.a.regex: this is no regular expression (missing ) at position 1); correct it"
+        "t.yaml:1:57: rules[0].arguments.a.regex: this is not a regular expression (missing ) at position 1); "
+        "correct it"
     ),
     "rules: [{tool: x, class: static, shell: {argument: command}}]": (
         "t.yaml:1:41: rules[0].shell: shell needs 'commands' or 'writes'; add 'commands: [\"git commit\"]' or "
@@ -241,3 +242,28 @@ def test_aliases_that_would_grow_without_end_are_a_problem(write: Write) -> None
     """) + "".join("  - *a\n" for _ in range(2000))
 
     assert lint(write("t.yaml", text))[0].endswith("values, aliases written out; make it smaller")
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("extends: mine.yml", "t.yaml:1:10: extends: "),
+        ("extend: mine.yaml", "t.yaml:1:1: extend: a table has no 'extend'; did you mean 'extends'?"),
+        ("clases: {order: {}}", "t.yaml:1:1: clases: a table has no 'clases'; did you mean 'classes'?"),
+        ("classes: [order]", "t.yaml:1:10: classes: "),
+        ("extends: broken.yaml", "broken.yaml:1:10: extends: "),
+    ],
+)
+def test_classes_that_could_not_be_read_are_not_told_to_be_missing(write: Write, head: str, expected: str) -> None:
+    write("mine.yaml", "classes: {order: {}}")
+    write("broken.yaml", "extends: mine.yml")
+    (told,) = lint(write("t.yaml", f"{head}\nrules: [{{tool: x, class: order}}]"))
+
+    assert told.startswith(expected)
+
+
+def test_a_rule_with_a_key_that_is_not_known_has_its_class_looked_at_too(write: Write) -> None:
+    assert lint(write("t.yaml", "rules: [{tool: x, clas: static, class: [static, statik]}]")) == [
+        "t.yaml:1:19: rules[0].clas: a rule has no option 'clas'; did you mean 'class'?",
+        "t.yaml:1:40: rules[0].class: there is no class 'statik'; did you mean 'static'?",
+    ]

@@ -62,7 +62,23 @@ Classes = Callable[..., list[str]]
         ("bash", {"command": 5}, ["unknown"]),
         ("bash", "no mapping", ["unknown"]),
         ("shell", {"command": ["bash", "-lc", "git push"]}, ["receipt"]),
-        ("shell", {"command": ["ls", "-la; rm x"]}, ["static"]),
+        ("shell", {"command": ["bash", "-lc", "cd x && ls"]}, ["static"]),
+        ("shell", {"command": ["ls", "-la; rm x"]}, ["receipt", "static"]),
+        ("shell", {"command": ["ls", "&&", "git", "push"]}, ["receipt", "static"]),
+        ("shell", {"command": ["rg", "-n", "a|b"]}, ["static", "unknown"]),
+        ("bash", {"command": "ls", "script": "git push"}, ["receipt", "static"]),
+        ("bash", {"command": "ls", "script": "", "cmd": None}, ["static"]),
+        ("bash", {"command": "git", "args": ["push"]}, ["receipt"]),
+        ("bash", {"command": "ls", "args": "; git push"}, ["receipt", "static"]),
+        ("bash", {"command": "ls", "args": {"x": 1}}, ["unknown"]),
+        ("bash", {"command": "find", "args": [".", "-exec", "rm", "{}", ";"]}, ["receipt", "static"]),
+        ("ls", {"command": "ls; git push"}, ["receipt", "static"]),
+        ("ls", {"command": "git push"}, ["receipt", "static"]),
+        ("get_output", {"command": "rm -rf x"}, ["dynamic", "receipt"]),
+        ("tests", {"command": "rm -rf x"}, ["dynamic", "receipt"]),
+        ("bash_output", {"cmd": ["rm", "-rf", "x"]}, ["dynamic", "receipt"]),
+        ("search", {"command": "./pay.sh"}, ["static", "unknown"]),
+        ("search", {"command": "ls"}, ["static"]),
         ("run_commands", {"commands": ["ls", "rm -rf x"]}, ["receipt", "static"]),
         ("ls", {"command": "ls -la"}, ["static"]),
         ("git", {"command": "git status && git push"}, ["dynamic", "receipt"]),
@@ -136,6 +152,41 @@ def test_a_tool_that_one_rule_says_is_no_shell_action_is_none_for_all(table: Loa
 
     assert classes(loaded, "edit", {"command": "edit 1:2\nfrob x\nend_of_edit"}) == ["receipt"]
     assert classes(loaded, "frobnicate", {"command": "frobnicate x"}) == ["static"]
+
+
+def test_a_tool_that_carries_a_command_is_known_where_a_rule_speaks_of_it(table: Load, classes: Classes) -> None:
+    loaded = table("""
+        extends: shell
+        rules:
+          - {tool: device, class: dynamic}
+          - {tool: router, arguments: {command: "show *"}, class: dynamic}
+    """)
+    facts = {"annotations": {"readOnlyHint": True}}
+
+    assert classes(loaded, "device", {"command": "show version"}) == ["dynamic", "unknown"]
+    assert classes(loaded, "device", {"command": "show version"}, status="error") == ["dynamic", "error", "unknown"]
+    assert classes(loaded, "router", {"command": "show version"}) == ["dynamic"]
+    assert classes("default", "frobnicate", {"command": "show version"}, **facts) == ["dynamic"]
+    assert classes("mcp", "frobnicate", {"command": "show version"}, **facts) == ["dynamic"]
+
+
+def test_what_a_command_may_be_makes_its_class_stricter_and_never_laxer(table: Load, classes: Classes) -> None:
+    loaded = table("""
+        classes:
+          order: {description: Orders., cells: {clear: {after_steps: 5}}}
+        rules:
+          - {tool: bash, shell: {commands: ["shop list $", "shop list [a-z]*"]}, class: dynamic}
+          - {tool: bash, shell: {commands: ["shop ** --buy*"]}, class: order}
+    """)
+
+    assert classes(loaded, "bash", {"command": "shop list"}) == ["dynamic"]
+    assert classes(loaded, "bash", {"command": "shop list x"}) == ["dynamic"]
+    assert classes(loaded, "bash", {"command": "shop list x$Y"}) == ["order", "unknown"]
+    assert classes(loaded, "bash", {"command": 'shop list "x$Y"'}) == ["dynamic"]
+    assert classes(loaded, "bash", {"command": 'shop list "$Y"'}) == ["order", "unknown"]
+    assert classes(loaded, "bash", {"command": "shop $X"}) == ["order", "unknown"]
+    assert classes(loaded, "bash", {"command": "xargs shop list"}) == ["order", "unknown"]
+    assert classes(loaded, "bash", {"command": 'shop "$X" --buy'}) == ["order"]
 
 
 def test_a_failed_call_is_an_error_besides_what_its_call_is(classes: Classes) -> None:

@@ -54,6 +54,7 @@ def test_the_rules_to_add_are_a_table_that_can_be_used(run: Run, history: Path, 
     again = run("classify", history, "--table", path)
 
     assert result.stdout == (
+        "# Save this as FILE and write 'classification: FILE' in the chain; look at each rule before.\n"
         "extends: default\n"
         "rules:\n"
         "  # 1 observation, 3 tokens; static or dynamic if it only reads, receipt if it changes something\n"
@@ -154,3 +155,49 @@ def test_little_is_unknown_in_the_recorded_histories(run: Run, folder: str, tabl
     data = json.loads(run("classify", shared("data", folder), "--table", table, "--json").stdout)
 
     assert data["unknown"]["tokens"] < 0.1 * data["all"]["tokens"]
+
+
+def test_a_tool_that_rules_know_by_its_arguments_gets_no_class_for_all_its_calls(run: Run, tmp_path: Path) -> None:
+    queries = ["UPDATE t SET a = 1"] * 3 + ["SELECT 1"] * 9
+    base, path = tmp_path / "base.yaml", tmp_path / "history.json"
+    base.write_text("rules: [{tool: query_shop, arguments: {sql: 'UPDATE*'}, class: receipt}]\n", encoding="utf-8")
+    path.write_text(json.dumps(messages(*(("query_shop", {"sql": each}) for each in queries))), encoding="utf-8")
+    result = run("classify", path, "--table", base, "--suggest")
+    (rule,) = json.loads(run("classify", path, "--table", base, "--suggest", "--json").stdout)["suggestions"]
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(result.stdout, encoding="utf-8")
+
+    about = (
+        "rules know other calls of query_shop by their arguments (receipt 3), so no class fits all its calls; "
+        "add a rule with an 'arguments:' condition"
+    )
+
+    assert result.stdout.splitlines()[3:] == [
+        f"  # 9 observations, 27 tokens; {about}",
+        "  # - tool: query_shop",
+        "  #   arguments: {…: {regex: …}}",
+        "  #   class: …",
+    ]
+    assert (rule["class"], lint_table(mine)) == ("…", [])
+
+
+def test_a_file_that_is_to_be_extended_is_not_to_be_overwritten(run: Run, history: Path, tmp_path: Path) -> None:
+    path = tmp_path / "base.yaml"
+    path.write_text("extends: default\n", encoding="utf-8")
+    first, second, *_ = run("classify", history, "--table", path, "--suggest").stdout.splitlines()
+
+    assert first == (
+        f'# Add these rules to "{path}"; or save all this in the working directory as FILE, which must be another name '
+        f"than \"{path}\", and write 'classification: FILE' in the chain. Look at each rule before."
+    )
+    assert second == f'extends: "{path}"'
+
+
+def test_what_no_rule_knows_is_told_plainly_and_nothing_is_said_of_nothing(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps(messages(("acme_frob", {}))), encoding="utf-8")
+    unknown = run("classify", path).stdout
+    path.write_text(json.dumps(messages(("read_file", {"path": "a"}))), encoding="utf-8")
+
+    assert "   unknown: no rule matches\n" in unknown
+    assert run("classify", path).stdout.endswith("unknown: 0 of 1 observations, 0 of 3 tokens (0.0 %)\n")

@@ -39,6 +39,7 @@ def test_what_is_gone_but_can_be_recalled_is_told_with_step_processor_and_ref(
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[-1] == f"gone since step 3, by last_n_observations (clear); recallable: {ref}"
     assert f"   clear; class static; older than the last 2 observations; ref {ref}\n" in done.stdout
+    assert done.stdout.splitlines()[-2] == "note: originals were kept in memory only; --archive FOLDER keeps them"
     assert (data["gone_at"], data["visible"], data["recallable"], data["chain"]) == (3, False, True, str(chain))
 
 
@@ -114,12 +115,14 @@ def test_a_trace_leaves_nothing_behind_unless_an_archive_is_named(process: Proce
     silent = process(*arguments, env={"ELISION_ARCHIVE": ""})
     after = sorted(folder.iterdir())
     named = process(*arguments, "--archive", "mine", "--json", env={"ELISION_ARCHIVE": ""})
+    shown = process(*arguments, "--archive", "mine", env={"ELISION_ARCHIVE": ""})
     ref = json.loads(named.stdout)["places"][0]["ref"]
     recalled = process("recall", ref, "--archive", "mine")
 
     assert (silent.returncode, after) == (0, before)
     assert (folder / "mine").is_dir()
     assert recalled.stdout == f"{LOG}{ID}"
+    assert ("in memory only" in silent.stdout, "in memory only" in shown.stdout) == (True, False)
 
 
 def test_a_chain_that_keeps_nothing_still_removes_nothing(process: Process, written: Path, chain: Path) -> None:

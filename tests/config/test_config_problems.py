@@ -319,3 +319,21 @@ history_processors:
         "c.yaml:3:28: history_processors[1].table.a: table.a is 'x'; it must be a whole number; correct it",
         "c.yaml:4:5: history_processors[2]: its options cannot be checked (KeyError: 'x'); mend plugin 'odd'",
     ]
+
+
+def test_a_chain_that_keeps_nothing_is_warned_of_processors_that_remove(problems: Lines) -> None:
+    text = """\
+history_processors:
+  - {type: remove_regex, remove: [x]}
+  - {type: last_n_observations, n: 5}
+  - type: cache_control
+archive: none
+"""
+
+    assert problems(text) == [
+        (
+            "chain.yaml:5:1: archive: warning: an archive of none keeps no originals, so remove_regex and "
+            "last_n_observations can never remove anything; name a folder (archive: .elision)"
+        )
+    ]
+    assert problems("history_processors: [{type: redact}, {type: cache_control}]\narchive: none\n") == []

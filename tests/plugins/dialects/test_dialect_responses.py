@@ -21,13 +21,8 @@ UNKNOWN = "The outcome of this call is unknown: its result is missing from the h
 LONG = "a line of the log\n" * 40
 USER = {"role": "user", "content": "Fix it."}
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
-SAID = {
-    "type": "message",
-    "id": "msg_1",
-    "role": "assistant",
-    "status": "completed",
-    "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
-}
+LOOK = {"type": "output_text", "text": "I look.", "annotations": []}
+SAID = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [LOOK]}
 COMPACTION = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gBBBB"}
 
 
