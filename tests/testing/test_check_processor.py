@@ -215,6 +215,7 @@ def test_a_careful_processor_keeps_the_contract() -> None:
 
 BUILT_IN: list[tuple[str, dict[str, Any]]] = [
     ("cache_control", {"last_n_messages": 3}),
+    ("clear_tool_results", {"keep": 1, "placeholder": "head", "head_chars": 20}),
     ("closed_window", {}),
     ("default", {}),
     ("image_parsing", {}),
