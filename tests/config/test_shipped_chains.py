@@ -43,3 +43,10 @@ def test_a_shipped_chain_says_what_it_does_when_to_use_it_and_what_it_costs_the_
 
     assert "\n# When: " in comment
     assert "\n# Cache: " in comment
+
+
+def test_each_shipped_chain_is_on_the_page_of_chain_files() -> None:
+    page = (SAMPLE.parents[1] / "docs" / "config.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("## Chains that ship")
+
+    assert [name for name in shipped_chains() if f"`{name}`" not in table.partition("\n## ")[0]] == []

@@ -54,7 +54,7 @@ PROBLEMS = {
     ),
     "cache: {ttl: []}": "p.yaml:1:14: cache.ttl: ttl is a list; it must be at least 1 long; correct it or leave it out",
     "cache: {ttl: [{seconds: 300, factor: 2}]}": (
-        "p.yaml:1:30: cache.ttl[0].factor: 'ttl[0]' has no option 'factor'; correct or remove it"
+        "p.yaml:1:30: cache.ttl[0].factor: 'ttl[0]' has no option 'factor'; did you mean 'write_factor'?"
     ),
     "cache: {ttl: [{write_factor: 1}]}": "p.yaml:1:15: cache.ttl[0]: 'ttl[0]' needs 'seconds'; add 'seconds: …'",
     "cache: {ttl: [{seconds: 300, write_factor: 0.5}]}": (
