@@ -131,6 +131,8 @@ class Session:
 
     def _new_fold(self, history: History) -> Fold:
         chain = self.chain
+        # What was owed was proposed for another history.
+        self._originals.owed.clear()
         return Fold(
             chain.processors,
             history,

@@ -122,6 +122,18 @@ def test_plugins_are_told_of_each_edit_once_although_the_archive_fails_for_a_whi
     assert heard == [f"call_{number}" for number in range(1, 6)]
 
 
+def test_what_was_taken_back_is_not_proposed_for_another_history(archive: Archive, folder: Path) -> None:
+    messages, other = reading(6).messages(), reading(6, name="g").messages()
+    chain = clearing(archive)
+    with chain.session("run") as session:
+        with locked(folder), pytest.warns(ElisionWarning):
+            session.process(messages)
+        view = session.process(other[:4])
+
+    assert view.messages == other[:4]
+    assert view.refusals == chain.process(other[:4]).refusals
+
+
 def test_what_must_not_be_seen_is_redacted_also_while_the_archive_takes_nothing(archive: Archive, folder: Path) -> None:
     chain = clearing(archive, "history_processors: [{type: redact}, {type: last_n_observations, n: 1}]")
     with locked(folder), pytest.warns(ElisionWarning), chain.session("run") as session:

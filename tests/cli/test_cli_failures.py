@@ -95,7 +95,9 @@ def test_a_bug_is_one_line_that_names_a_private_log_with_the_traceback(
 def test_an_interrupt_is_quiet_and_exits_with_130(
     process: Process, plugin: Plugin, recorded: Path, chain: Path
 ) -> None:
-    environment = plugin(dialect_that("import os, signal; os.kill(os.getpid(), signal.SIGINT)"))
+    # A process that a shell has started in the background ignores interrupts, and so do its children.
+    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    environment = plugin(dialect_that(f"import os, signal; {heard}; os.kill(os.getpid(), signal.SIGINT)"))
     done = process("apply", recorded, "--chain", chain, env=environment)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
