@@ -1,0 +1,85 @@
+"""What a rule of the guard looks at, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from elision.edits import Drop, Edit, Replace
+from elision.history import Address, Content, History, Paired
+from elision.overlay import Overlay, content_at
+from elision.processor import Processor, Stage
+
+if TYPE_CHECKING:
+    from elision.view import View
+
+Until: TypeAlias = Literal["never", "later", "changed"]
+"""When an edit that was refused can pass: ``later`` when its step is no longer open or the newest, ``changed`` when
+what is known of its result (or the request's tools) has changed."""
+
+
+class Why(NamedTuple):
+    """Why an edit is refused, and until when."""
+
+    reason: str
+    until: Until = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a rule may look at: the edit, who proposed it, and the view that they had."""
+
+    edit: Edit
+    processor: Processor
+    stage: Stage
+    view: View
+    sweagent: bool
+
+    @property
+    def history(self) -> History:
+        """The history."""
+        return self.view.history
+
+    @property
+    def overlay(self) -> Overlay:
+        """What has been decided so far."""
+        return self.view.overlay
+
+    @property
+    def stop(self) -> int:
+        """How many messages there were."""
+        return self.view.moment.stop
+
+    @property
+    def newest_step(self) -> int:
+        """The step that the model has not answered."""
+        return self.view.moment.newest_step
+
+
+Check: TypeAlias = Callable[[Case], Why | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the guard."""
+
+    number: int
+    name: str
+    check: Check
+
+
+def results_of(history: History, edit: Edit) -> list[Paired]:
+    """Return the results that an edit changes or leaves out."""
+    match edit:
+        case Replace(address=address) if address in history.paired:
+            return [history.paired[address]]
+        case Drop(step=step):
+            return [history.paired[address] for address in history.steps[step].results if address is not None]
+        case _:
+            return []
+
+
+def found_at(case: Case, address: Address) -> tuple[Content, ...]:
+    """Return the content that the processor found at ``address``."""
+    return content_at(case.history, case.overlay, address, case.view.stage)
