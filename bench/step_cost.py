@@ -1,8 +1,10 @@
-"""What one step costs: a 300-step, 1.5 MB history through SWE-agent's chain, as ratios measured in one run.
+"""What one step costs: a 300-step, 1.5 MB history through the shipped default chain, as ratios measured in one run.
 
 The floor is what nobody can avoid: tokenise the step's new text once (tiktoken, o200k_base) and hash it once (sha256).
-SWE-agent's own processors run beside ours where it can be imported, by this interpreter or by the one that
-``ELISION_SWEAGENT_PYTHON`` names.
+A step is the median of the last 50; the mean has the steps in it that clear.  Each measurement has texts of its own, so
+nothing is known from the one before.  SWE-agent's, LangChain's and OpenHands' own run beside ours where this
+interpreter has them, or those that ``ELISION_SWEAGENT_PYTHON``, ``ELISION_LANGCHAIN_PYTHON`` and
+``ELISION_OPENHANDS_PYTHON`` name (``bench/peers/step.py``).
 """
 
 from __future__ import annotations
@@ -17,13 +19,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import tiktoken
 
 import elision
+from elision.tokens import count_text
+from elision.tokens.vocabularies import offline_vocabularies
 
-CHAIN = "agent: {history_processors: [{type: last_n_observations, n: 5}, {type: cache_control}]}"
+CHAIN = "default"
+MODEL = "claude-sonnet-4-6"
+LAST = 50
 WORDS = (
     "def",
     "return",
@@ -40,20 +50,15 @@ WORDS = (
     "not",
     "None",
 )
-PEER = """
-import json, statistics, sys, time
-from sweagent.agent.history_processors import CacheControlHistoryProcessor, LastNObservations
-history, last = json.load(open(sys.argv[1])), int(sys.argv[2])
-chain = [LastNObservations(n=5), CacheControlHistoryProcessor()]
-times = []
-for stop in range(len(history) - 2 * last, len(history) + 1, 2):
-    view = list(history[:stop])
-    start = time.process_time()
-    for processor in chain:
-        view = processor(view)
-    times.append(time.process_time() - start)
-print(statistics.median(times))
-"""
+PEERS = (("sweagent", 10.0), ("langchain", 50.0), ("openhands", 500.0))
+_seeds = count(7)
+
+
+class Cost(NamedTuple):
+    """Seconds of CPU that a step takes: the median, and the mean."""
+
+    median: float
+    mean: float
 
 
 def main() -> int:
@@ -63,27 +68,35 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer repeats, and 1,000 steps instead of 3,000")
     options = parser.parse_args()
     repeats, long = (3, 1000) if options.quick else (7, 3000)
-    short_run, long_run = recorded(300), recorded(long)
-    floor = best(repeats, lambda: floor_of(short_run))
-    step = best(repeats, lambda: session_step(short_run))
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(offline_vocabularies() or ""))
+    count_text("vocabularies and profiles are loaded once", MODEL)
+    floor = best(repeats, lambda: floor_of(recorded(300)))
+    step = best(repeats, lambda: session_step(recorded(300)))
+    step_long = best(2 if options.quick else 3, lambda: session_step(recorded(long)))
     with tempfile.TemporaryDirectory() as folder:
-        durable = best(1, lambda: session_step(short_run, archive=folder))
-    step_long = best(min(repeats, 3), lambda: session_step(long_run))
-    stateless = best(repeats, lambda: timed(lambda: elision.loads(CHAIN, archive="memory:").process(short_run)))
-    peer = sweagent_step(short_run)
-    size = sum(len(message["content"]) for message in short_run) / 1e6
-    print(f"history: 300 steps, {len(short_run)} items, {size:.2f} MB of content; chain: {CHAIN}")
+        durable = session_step(recorded(300), archive=folder)
+    run = recorded(300)
+    size = sum(len(message["content"]) for message in run) / 1e6
+    stateless = min(timed(lambda: from_scratch(recorded(300))) for _ in range(repeats))
+    counter = "quicktok (the extra fast)" if find_spec("quicktok") else "tiktoken"
+    print(f"a step counts with {counter}")
+    print(f"history: 300 steps, {len(run)} messages, {size:.2f} MB of content; chain: {CHAIN}; model: {MODEL}")
     rows = [
-        row("floor: tokenise the new text + one hash", floor, None, None),
-        row("a step in a session, 300 steps", step, step / floor, 2.0, of="floor"),
-        row("the same, originals flushed to the disk", durable, durable / step, None, of="in memory"),
-        row(f"a step in a session, {long} steps", step_long, step_long / step, 1.3, of="300 steps"),
-        row("from scratch, 300 steps, a step", stateless / 300, stateless / 300 / step, None, of="in a session"),
+        row("floor: tokenise the new text + one hash", floor.median, None, None),
+        row("a step in a session, 300 steps", step.median, step.median / floor.median, 2.0, of="floor"),
+        row("the same, the mean (clearing included)", step.mean, step.mean / floor.mean, None, of="floor"),
+        row("the same, originals flushed to the disk", durable.mean, durable.mean / step.mean, None, of="in memory"),
+        row(
+            f"a step in a session, {long} steps", step_long.median, step_long.median / step.median, 1.3, of="300 steps"
+        ),
+        row("from scratch, 300 steps, a MB", stateless / size, stateless / 300 / floor.mean, None, of="floor a step"),
     ]
-    if peer is None:
-        print("SWE-agent's own: not installed; set ELISION_SWEAGENT_PYTHON to an interpreter that has it")
-    else:
-        rows.append(row("SWE-agent's own processors, 300 steps", peer, peer / step, 10.0, of="ours", at_least=True))
+    for name, budget in PEERS:
+        cost = peer_step(name, run)
+        if cost is None:
+            print(f"{name}: not here; ELISION_{name.upper()}_PYTHON names an interpreter that has it")
+        else:
+            rows.append(row(f"{name}'s own, 300 steps", cost, cost / step.median, budget, of="ours", at_least=True))
     if options.json:
         options.json.write_text(json.dumps({"figures": rows, "repeats": repeats}, indent=1), encoding="utf-8")
     return 0 if all(figure["fits"] for figure in rows) else 1
@@ -101,26 +114,26 @@ def row(
 
 
 def recorded(steps: int) -> list[dict[str, Any]]:
-    """Return a history of SWE-agent items with results of log-normal size, 5 KB on average."""
-    random_source = random.Random(7)  # noqa: S311 (made-up text)
-    items: list[dict[str, Any]] = [
-        {"role": "system", "content": "You are an agent.", "message_type": "system_prompt", "agent": "main"},
-        {"role": "user", "content": "Fix the bug.", "message_type": "observation", "agent": "main"},
+    """Return a history with results of log-normal size, 5 KB on average, and texts that no other one has."""
+    source = random.Random(next(_seeds))  # noqa: S311 (made-up text)
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "You are an agent."},
+        {"role": "user", "content": "Fix the bug."},
     ]
     for number in range(steps):
-        lines = max(1, int(random_source.lognormvariate(3.9, 0.8)))
-        call = {"id": f"call_{number}", "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "ls"}'}}
-        text = "\n".join(" ".join(random_source.choices(WORDS, k=14)) for _ in range(lines))
-        said = {"role": "assistant", "content": "I look.", "thought": "I look.", "action": "ls", "tool_calls": [call]}
-        items.append({**said, "message_type": "action", "agent": "main"})
-        result = {"role": "tool", "content": text, "tool_call_ids": [call["id"]]}
-        items.append({**result, "message_type": "observation", "agent": "main"})
-    return items
+        lines = max(1, int(source.lognormvariate(3.9, 0.8)))
+        text = "\n".join(" ".join(source.choices(WORDS, k=14)) for _ in range(lines))
+        function = {"name": "read_file", "arguments": json.dumps({"path": f"src/{number}.py"})}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": "I look.", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+    return messages
 
 
-def best(repeats: int, measure: Callable[[], float]) -> float:
+def best(repeats: int, measure: Callable[[], Cost]) -> Cost:
     """Return the smallest of some measurements: the one that was disturbed least."""
-    return min(measure() for _ in range(repeats))
+    found = [measure() for _ in range(repeats)]
+    return Cost(min(each.median for each in found), min(each.mean for each in found))
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -130,36 +143,52 @@ def timed(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def floor_of(history: list[dict[str, Any]], last: int = 50) -> float:
-    """Return the median cost of tokenising and hashing one step's new text."""
-    from elision.tokens import count_text
+def cost_of(times: Iterator[float]) -> Cost:
+    """Return median and mean."""
+    found = list(times)
+    return Cost(statistics.median(found), statistics.mean(found))
+
+
+def floor_of(history: list[dict[str, Any]]) -> Cost:
+    """Return the cost of tokenising and hashing one step's new text."""
+    encoding = tiktoken.get_encoding("o200k_base")
 
     def work(text: str) -> None:
-        count_text(text)
+        encoding.encode_ordinary(text)
         hashlib.sha256(text.encode()).digest()
 
-    texts = [message["content"] for message in history if message["role"] == "tool"][-last:]
-    return statistics.median(timed(lambda text=text: work(text)) for text in texts)  # type: ignore[misc]
+    texts = [message["content"] for message in history if message["role"] == "tool"][-LAST:]
+    return cost_of(timed(lambda text=text: work(text)) for text in texts)  # type: ignore[misc]
 
 
-def session_step(history: list[dict[str, Any]], last: int = 50, archive: str = "memory:") -> float:
-    """Return the median cost of the last steps of a session that the host gives the same objects."""
-    session = elision.loads(CHAIN, archive=archive).session()
-    start = len(history) - 2 * last
-    session.process(history[:start])
+def session_step(history: list[dict[str, Any]], archive: str = "memory:") -> Cost:
+    """Return the cost of the last steps of a session that the host gives the same objects."""
+    session = elision.load(CHAIN, archive=archive).session()
+    start = len(history) - 2 * LAST
+    session.process(history[:start], model=MODEL)
     lists = [history[:stop] for stop in range(start + 2, len(history) + 1, 2)]
-    return statistics.median(timed(lambda given=given: session.process(given)) for given in lists)  # type: ignore[misc]
+    return cost_of(timed(lambda given=given: session.process(given, model=MODEL)) for given in lists)  # type: ignore[misc]
 
 
-def sweagent_step(history: list[dict[str, Any]], last: int = 50) -> float | None:
-    """Return the median cost of SWE-agent's own chain over the same steps, or ``None`` where it is not installed."""
-    python = os.environ.get("ELISION_SWEAGENT_PYTHON", sys.executable)
+def from_scratch(history: list[dict[str, Any]]) -> None:
+    """Process a whole history at once."""
+    elision.load(CHAIN, archive="memory:").process(history, model=MODEL)
+
+
+def peer_step(name: str, history: list[dict[str, Any]]) -> float | None:
+    """Return the median cost of another system's own over the same steps, or ``None`` where it is not installed."""
+    python = os.environ.get(f"ELISION_{name.upper()}_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "history.json"
         path.write_text(json.dumps(history), encoding="utf-8")
-        environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        command = [python, "-c", PEER, str(path), str(last)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)  # noqa: S603 (our own)
+        environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"}
+        command = [python, str(Path(__file__).parent / "peers" / "step.py"), name, str(path), str(LAST)]
+        try:
+            done = subprocess.run(  # noqa: S603 (our own)
+                command, capture_output=True, text=True, check=False, env=environment, timeout=300
+            )
+        except subprocess.TimeoutExpired:
+            return None
     return float(done.stdout.split()[-1]) if done.returncode == 0 else None
 
 

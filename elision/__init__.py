@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elision.applied import ProviderEdit
     from elision.archive import Archive, Store, open_archive
     from elision.archive.recall import recall
     from elision.archive.recall_tool import handle_recall, recall_tool_schema
@@ -17,9 +18,19 @@ if TYPE_CHECKING:
     from elision.checking import CheckReport, check
     from elision.config import load, loads
     from elision.dialect import Dialect, Patch
-    from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag
-    from elision.errors import ArchiveError, ConfigError, ElisionError, InputError, PluginError, Problem, ProcessorError
+    from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Operation, Replace, Tag, Ttl
+    from elision.errors import (
+        ArchiveError,
+        ConfigError,
+        ElisionError,
+        InputError,
+        OverBudgetError,
+        PluginError,
+        Problem,
+        ProcessorError,
+    )
     from elision.expressions import compile_regex
+    from elision.handover import Handover, Target
     from elision.history import (
         Address,
         Content,
@@ -34,26 +45,40 @@ if TYPE_CHECKING:
         Thinking,
         ToolCall,
         ToolResult,
-        Wire,
     )
     from elision.hookspecs import hookimpl
-    from elision.moment import KeyIndex, Moment
+    from elision.ledger import first_found
+    from elision.moment import KeyIndex, Moment, OnBoundThinking
+    from elision.offloading import offload_folder_problem
     from elision.parts import MessageView, Observation, PartView, StepView
     from elision.placeholders import check_template
     from elision.placeholders.option import PlaceholderTemplate
     from elision.processor import Processor, Stage
     from elision.redaction import Policy, redact
+    from elision.reducing import Slimming, Truncation, slim_content, truncate_content
     from elision.registry import processor_types
     from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
+    from elision.said import CallView, ThinkingView
     from elision.schedule import Polling, Schedule, Trigger
     from elision.session import ElisionWarning, Session
+    from elision.sizes import RequestSize
+    from elision.slimmed_tool import slim
+    from elision.summaries.making import SummarySpec
+    from elision.summaries.notes import NotesSpec, note_edits
+    from elision.summaries.options import Summarizing
+    from elision.summaries.reminding import ReminderSpec, reminder_edits
+    from elision.summaries.rendering import render_summary
+    from elision.summaries.triggers import SummaryCondition, SummaryTriggers
     from elision.traced import Trace, TracedPlace, TraceEvent
     from elision.tracing import trace
+    from elision.transport import Usage, acompletion, completion
     from elision.view import View
+    from elision.wire import Wire
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "elision.applied": ("ProviderEdit",),
     "elision.archive": ("Archive", "Store", "open_archive"),
     "elision.archive.recall": ("recall",),
     "elision.archive.recall_tool": ("handle_recall", "recall_tool_schema"),
@@ -62,12 +87,13 @@ _HOMES = {
     "elision.checking": ("CheckReport", "check"),
     "elision.config": ("load", "loads"),
     "elision.dialect": ("Dialect", "Patch"),
-    "elision.edits": ("CacheBreakpoint", "Drop", "Edit", "Insert", "Operation", "Replace", "Tag"),
+    "elision.edits": ("CacheBreakpoint", "Drop", "Edit", "Insert", "Operation", "Replace", "Tag", "Ttl"),
     "elision.errors": (
         "ArchiveError",
         "ConfigError",
         "ElisionError",
         "InputError",
+        "OverBudgetError",
         "PluginError",
         "Problem",
         "ProcessorError",
@@ -87,22 +113,36 @@ _HOMES = {
         "Thinking",
         "ToolCall",
         "ToolResult",
-        "Wire",
     ),
+    "elision.handover": ("Handover", "Target"),
     "elision.hookspecs": ("hookimpl",),
+    "elision.ledger": ("first_found",),
+    "elision.offloading": ("offload_folder_problem",),
     "elision.placeholders": ("check_template",),
     "elision.placeholders.option": ("PlaceholderTemplate",),
     "elision.processor": ("Processor", "Stage"),
     "elision.redaction": ("Policy", "redact"),
+    "elision.reducing": ("Slimming", "Truncation", "slim_content", "truncate_content"),
     "elision.registry": ("processor_types",),
     "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
     "elision.session": ("ElisionWarning", "Session"),
-    "elision.moment": ("KeyIndex", "Moment"),
+    "elision.moment": ("KeyIndex", "Moment", "OnBoundThinking"),
     "elision.parts": ("MessageView", "Observation", "PartView", "StepView"),
+    "elision.said": ("CallView", "ThinkingView"),
+    "elision.slimmed_tool": ("slim",),
+    "elision.summaries.making": ("SummarySpec",),
+    "elision.summaries.notes": ("NotesSpec", "note_edits"),
+    "elision.summaries.options": ("Summarizing",),
+    "elision.summaries.reminding": ("ReminderSpec", "reminder_edits"),
+    "elision.summaries.rendering": ("render_summary",),
+    "elision.summaries.triggers": ("SummaryCondition", "SummaryTriggers"),
     "elision.traced": ("Trace", "TracedPlace", "TraceEvent"),
     "elision.tracing": ("trace",),
     "elision.schedule": ("Polling", "Schedule", "Trigger"),
+    "elision.sizes": ("RequestSize",),
+    "elision.transport": ("Usage", "acompletion", "completion"),
     "elision.view": ("View",),
+    "elision.wire": ("Wire",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -125,6 +165,7 @@ __all__ = [
     "Archive",
     "ArchiveError",
     "CacheBreakpoint",
+    "CallView",
     "Candidate",
     "Chain",
     "CheckReport",
@@ -136,6 +177,7 @@ __all__ = [
     "ElisionError",
     "ElisionWarning",
     "Failure",
+    "Handover",
     "History",
     "Image",
     "InputError",
@@ -145,9 +187,12 @@ __all__ = [
     "Message",
     "MessageView",
     "Moment",
+    "NotesSpec",
     "Observation",
+    "OnBoundThinking",
     "Opaque",
     "Operation",
+    "OverBudgetError",
     "Part",
     "PartView",
     "Patch",
@@ -159,18 +204,28 @@ __all__ = [
     "Problem",
     "Processor",
     "ProcessorError",
+    "ProviderEdit",
     "Refusal",
+    "ReminderSpec",
     "Replace",
+    "RequestSize",
     "Role",
     "Schedule",
     "SentView",
     "Session",
+    "Slimming",
     "Stage",
     "StepView",
     "Store",
+    "Summarizing",
+    "SummaryCondition",
+    "SummarySpec",
+    "SummaryTriggers",
     "Tag",
+    "Target",
     "Text",
     "Thinking",
+    "ThinkingView",
     "Tokens",
     "ToolCall",
     "ToolResult",
@@ -178,20 +233,33 @@ __all__ = [
     "TraceEvent",
     "TracedPlace",
     "Trigger",
+    "Truncation",
+    "Ttl",
+    "Usage",
     "View",
     "Wire",
     "__version__",
+    "acompletion",
     "check",
     "check_template",
     "compile_regex",
+    "completion",
+    "first_found",
     "handle_recall",
     "hookimpl",
     "load",
     "loads",
+    "note_edits",
+    "offload_folder_problem",
     "open_archive",
     "processor_types",
     "recall",
     "recall_tool_schema",
     "redact",
+    "reminder_edits",
+    "render_summary",
+    "slim",
+    "slim_content",
     "trace",
+    "truncate_content",
 ]

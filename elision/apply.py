@@ -89,9 +89,9 @@ class Applied:
 
     @property
     def characters(self) -> tuple[int, int]:
-        """Characters of text before and after, in the run's own dialect."""
+        """Characters of text before and after the chain, in the run's own dialect."""
         dialect = self.recorded.dialect
-        return count_characters(self.view.history, dialect), count_characters(self.view.messages, dialect)
+        return count_characters(self.view.history, dialect), count_characters(self.view.decided, dialect)
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of the run as plain data."""
@@ -101,7 +101,8 @@ class Applied:
             "run": self.recorded.number,
             "dialect": view.dialect,
             "model": view.model,
-            "messages": {"before": len(view.history), "after": len(view.messages)},
+            "live": view.live,
+            "messages": {"before": len(view.history), "after": len(view.decided)},
             "characters": {"before": characters[0], "after": characters[1]},
             "tokens": view.tokens._asdict(),
             "edits": dict(Counter(edit.processor for edit in view.edits)),

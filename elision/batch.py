@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from elision.edits import Drop, Edit, Replace
 from elision.history import Address
@@ -24,7 +25,7 @@ class Candidate(NamedTuple):
 class Standpoint(NamedTuple):
     """How a run stands at one step: its tokens, where its newest step begins, what it has cost, and what it pays.
 
-    ``beside`` are the tokens of system prompt and tools.
+    ``beside`` are the tokens of system prompt and tools; ``cold`` says that the provider has nothing of the prefix.
     """
 
     weights: Weights
@@ -33,6 +34,28 @@ class Standpoint(NamedTuple):
     step: int
     spent: float
     prices: Prices
+    cold: bool = False
+
+
+@dataclass(slots=True)
+class Saved:
+    """Tokens that edits save: what several of them want gone, a step or parts of it, is saved once."""
+
+    total: int = 0
+    places: int = 0
+    _parts: dict[Address | int, int] = field(default_factory=dict)
+    _by_step: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, place: Address | int, step: int, tokens: int) -> None:
+        """Count what an edit at a place of a step saves."""
+        self.places += place not in self._parts
+        more = max(tokens - self._parts.get(place, 0), 0)
+        self._parts[place] = self._parts.get(place, 0) + more
+        whole, parts = self._by_step.get(step, (0, 0))
+        before = max(whole, parts)
+        whole, parts = (whole + more, parts) if isinstance(place, int) else (whole, parts + more)
+        self._by_step[step] = whole, parts
+        self.total += max(whole, parts) - before
 
 
 @dataclass(slots=True)
@@ -45,10 +68,11 @@ class Batch:
 
     schedule: Schedule
     stages: frozenset[int]
-    waiting: dict[tuple[int, Address | int], Candidate] = field(default_factory=dict)
-    _saved: dict[Address | int, int] = field(default_factory=dict)
-    _stale: int = 0
-    _carried: int = 0
+    waiting: dict[tuple[int, Place], Candidate] = field(default_factory=dict)
+    restarted: bool = False
+    """Whether some were due before and left: the others have gone, and these wait anew since then."""
+    _saved: Saved = field(default_factory=Saved)
+    _carried: float = 0
     _steps: int = 0
     _first: Candidate | None = None
     _newest_step: int = 0
@@ -61,21 +85,41 @@ class Batch:
     def add(self, candidate: Candidate) -> None:
         """Let an edit wait; what several processors want gone is saved once."""
         place = place_of(candidate.edit)
-        if place is None:
-            return
         self.waiting[candidate.stage, place] = candidate
-        more = candidate.tokens - self._saved.get(place, 0)
-        if more > 0:
-            self._saved[place] = candidate.tokens
-            self._stale += more
+        if isinstance(place, Address | int):
+            self._saved.add(place, candidate.step, candidate.tokens)
         if self._first is None or candidate.position < self._first.position:
             self._first = candidate
         self._newest_step = max(self._newest_step, candidate.step)
 
-    def stepped(self) -> None:
-        """Count a request that was sent with what is stale."""
+    @property
+    def first(self) -> int | None:
+        """Position of the first edit that waits."""
+        return None if self._first is None else self._first.position
+
+    def take_before(self, position: int) -> list[Candidate]:
+        """Return the edits before a position, which wait here no longer; the others begin to wait anew."""
+        waiting = list(self.waiting.values())
+        self._forget()
+        for each in waiting:
+            if each.position >= position:
+                self.add(each)
+        return [each for each in waiting if each.position < position]
+
+    def stepped(self, carried: Callable[[int], float]) -> None:
+        """Count a request that was sent with what is stale; ``carried`` says what so many tokens come to."""
         self._steps += bool(self.waiting)
-        self._carried += self._stale
+        self._carried += carried(self._saved.total)
+
+    def meter(self) -> tuple[int, float]:
+        """Return for how many steps it has waited, and what was carried meanwhile."""
+        return self._steps, self._carried
+
+    def settle(self, settled: Settled) -> None:
+        """Let what waits have waited for as long as the view says in which it was left."""
+        if (found := settled.get(min(self.stages))) is not None:
+            self._steps, self._carried = found
+            self.restarted = True
 
     def due(self, at: Standpoint) -> list[Candidate]:
         """Return what is to be done now, in the order of the chain and of the history; nothing while it waits."""
@@ -91,28 +135,35 @@ class Batch:
         return Load(
             steps=self._steps,
             total_tokens=at.weights.total + at.beside,
-            stale_tokens=self._stale,
-            rewritten_tokens=max(0, behind - self._stale - new),
+            stale_tokens=self._saved.total,
+            rewritten_tokens=0 if at.cold else max(0, behind - self._saved.total - new),
             added_tokens=behind / max(1, at.step - first.step + 1),
-            removed_tokens=self._stale / max(1, len(self._saved)),
+            removed_tokens=self._saved.total / max(1, self._saved.places),
             carried=self._carried,
             kept=max(1, at.step - self._newest_step),
             spent=at.spent,
             prices=at.prices,
+            cold=at.cold,
         )
 
     def _forget(self) -> None:
-        self.waiting, self._saved = {}, {}
-        self._stale = self._carried = self._steps = self._newest_step = 0
-        self._first = None
+        self.waiting, self._saved, self._first = {}, Saved(), None
+        self._carried, self._steps, self._newest_step, self.restarted = 0, 0, 0, False
 
 
-def place_of(edit: Edit) -> Address | int | None:
-    """Return what an edit changes or leaves out: a part, or a step."""
+Settled: TypeAlias = Mapping[int, tuple[int, float]]
+"""For how many steps what was left waits since then, and what was carried meanwhile; by the first stage of a batch."""
+
+Place: TypeAlias = Address | int | Edit
+"""What an edit changes or leaves out: a part, or a step; or the edit itself where it does neither."""
+
+
+def place_of(edit: Edit) -> Place:
+    """Return where an edit is made."""
     match edit:
         case Replace(address=address):
             return address
         case Drop(step=step):
             return step
         case _:
-            return None
+            return edit

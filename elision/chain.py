@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from elision.errors import ConfigError, Problem
+from elision.handover import Target, problems_of
+from elision.moment import OnBoundThinking
+from elision.own_values import OwnProfile, load_own, own_profile
 from elision.processor import Processor
 from elision.report import SentView
 from elision.session import Session
+from elision.shadow import Mode, live_share
 
 if TYPE_CHECKING:
     from elision.archive import Archive
     from elision.classification import Table
+    from elision.config.options import ChainOptions
     from elision.config.tests_block import ChainTest
     from elision.redaction import Policy
     from elision.schedule import Schedule
@@ -38,7 +43,10 @@ class Chain:
     that is asked about every edit: a name, a path, its content, a :class:`Table`, or ``none``.  ``archive`` is where
     originals go (``none``: nothing may be removed), ``stored_policy`` what is kept of them.  ``owner`` says who manages
     the context where a request asks its provider to.  ``schedule`` says when processors that rewrite the cached prefix
-    do so, all together.  ``tests`` are run by :func:`elision.check`, and by nothing else.
+    do so, all together.  ``on_bound_thinking`` says what happens where an edit would change what the model's thinking
+    is bound to.  ``profile`` has values of the user's own for models: a name, a path, or its content.  ``mode: shadow``
+    decides and reports everything and sends the original; ``share`` is the share of the sessions that are live (by
+    default all, in shadow mode none).  ``tests`` are run by :func:`elision.check`, and by nothing else.
     """
 
     processors: Sequence[Processor] = ()
@@ -51,17 +59,32 @@ class Chain:
     stored_policy: Policy = "none"
     owner: Literal["elision", "provider"] | None = None
     schedule: Schedule = "break_even"
+    on_bound_thinking: OnBoundThinking | None = None
+    profile: str | Path | Mapping[str, Any] | None = None
+    mode: Mode = "live"
+    share: float | None = None
     tests: Sequence[ChainTest] = ()
+    own_profile: OwnProfile | None = field(init=False, repr=False, compare=False)
     table: Table | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processors", tuple(self.processors))
         object.__setattr__(self, "tests", tuple(self.tests))
+        object.__setattr__(self, "schedule", _schedule(self.schedule))
+        _check_switch(self.mode, self.share)
         object.__setattr__(self, "table", _table(self.classification))
+        object.__setattr__(self, "own_profile", load_own(self.profile))
         object.__setattr__(self, "archive", _archive(self.archive, self.stored_policy))
         failures = [(index, told) for index, each in enumerate(self.processors) if (told := _unprepared(each))]
+        with own_profile(self.own_profile):
+            failures += problems_of(self.processors, Target(self.model, self.dialect, self.table))
         if failures:
             raise PrepareError(failures)
+
+    @property
+    def live_share(self) -> float:
+        """The share of sessions that send what is decided; the others send the original."""
+        return live_share(self.mode, self.share)
 
     @property
     def opened_archive(self) -> Archive:
@@ -79,13 +102,15 @@ class Chain:
         tools: Any = None,
         model: str | None = None,
         dialect: str | None = None,
+        now: float | None = None,
     ) -> SentView:
         """Return the view of one request, from the whole history, keeping nothing.
 
-        In a loop use :meth:`session`: it gives the same views and looks at each message once.
+        In a loop use :meth:`session`: it gives the same views and looks at each message once.  With ``now``, the time
+        of the request in seconds since the epoch, the archive keeps it, so that the next request knows of a cold cache.
         """
         with self.session() as session:
-            return session.process(messages, system=system, tools=tools, model=model, dialect=dialect)
+            return session.process(messages, system=system, tools=tools, model=model, dialect=dialect, now=now)
 
     def session(self, id: str = "") -> Session:  # noqa: A002 (the field's word)
         """Return a session for one run of an agent."""
@@ -98,6 +123,34 @@ def _table(given: str | Path | Mapping[str, Any] | Table | None) -> Table | None
     if given is None or given == "none":
         return None
     return given if isinstance(given, Table) else load_table(given)
+
+
+def _schedule(given: Any) -> Schedule:
+    """Return a schedule, also where it is given as in a chain file; say what is wrong with it."""
+    from elision.schedule import NAMES, Polling, Trigger
+
+    if isinstance(given, Polling | Trigger) or (isinstance(given, str) and given in NAMES):
+        return cast("Schedule", given)
+    return _checked({"schedule": given}).schedule
+
+
+def _check_switch(mode: Any, share: Any) -> None:
+    if (mode, share) not in (("live", None), ("shadow", None)):
+        _checked({"mode": mode, "share": share})
+
+
+def _checked(data: Mapping[str, Any]) -> ChainOptions:
+    """Return options as a chain file has them, or say what is wrong with them."""
+    from pydantic import ValidationError
+
+    from elision.config.options import ChainOptions
+    from elision.config.wording import complaints
+
+    try:
+        return ChainOptions.model_validate(data)
+    except ValidationError as error:
+        wrong = complaints(error, data, "a chain", ChainOptions.model_fields)
+        raise ConfigError([Problem("chain", 0, 0, str(each.at[0]), each.message) for each in wrong]) from None
 
 
 def _archive(given: str | Path | Archive, stored: Policy) -> Archive:

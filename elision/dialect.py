@@ -9,11 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from elision.edits import Ttl
 from elision.errors import InputError, nearest
-from elision.history import Content, History, Message, ToolCall, ToolResult, Wire
+from elision.history import Content, History, Message, Piece, Thinking, ToolCall, ToolResult, only_content
 from elision.misfit import misnamed, unread
+from elision.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +24,40 @@ class Patch:
 
     ``contents`` maps part indices to new content; ``mark`` sets one cache breakpoint at the end (``True``), takes all
     away (``False``) or leaves them (``None``); ``tags`` are the observation's tags where they changed; parts whose
-    index is in ``removed`` go.
+    index is in ``removed`` go, thinking among them; ``arguments`` maps the indices of calls to new arguments.
     """
 
     contents: Mapping[int, tuple[Content, ...]] = field(default_factory=dict)
     mark: bool | None = None
     tags: frozenset[str] | None = None
     removed: frozenset[int] = frozenset()
+    arguments: Mapping[int, Mapping[str, Any] | str] = field(default_factory=dict)
+    ttl: Ttl | None = None
+    """How long the breakpoint lives; without it, as long as the one that the host has set in the message."""
+
+    @classmethod
+    def of(
+        cls,
+        message: Message,
+        changes: Mapping[int, tuple[Piece, ...]],
+        *,
+        mark: bool | None = None,
+        tags: frozenset[str] | None = None,
+        removed: frozenset[int] = frozenset(),
+        ttl: Ttl | None = None,
+    ) -> Self:
+        """Return the patch that puts new content where parts stand: thinking that has none left goes."""
+        contents: dict[int, tuple[Content, ...]] = {}
+        arguments: dict[int, Mapping[str, Any] | str] = {}
+        for index, content in changes.items():
+            match message.parts[index]:
+                case Thinking():
+                    removed |= frozenset() if content else {index}
+                case ToolCall():
+                    arguments.update((index, call.arguments) for call in content if isinstance(call, ToolCall))
+                case _:
+                    contents[index] = only_content(content)
+        return cls(contents, mark, tags, removed, arguments, ttl)
 
 
 class Dialect(ABC):

@@ -7,6 +7,7 @@ Every message reads ``where: what is wrong; what is allowed or the nearest name;
     ├── InputError       a history that no dialect can read
     ├── ArchiveError     originals that cannot be stored, read or found
     ├── PluginError      a plugin that cannot be used
+    ├── OverBudgetError  a request that is too long, whatever is taken out of it
     └── ProcessorError   a processor failed and the chain says ``on_error: raise``
 """
 
@@ -64,11 +65,15 @@ class PluginError(ElisionError):
     """A plugin that cannot be used, or two plugins that offer the same name."""
 
 
+class OverBudgetError(ElisionError):
+    """A request that is longer than it may be, after all that may be taken out of it."""
+
+
 class ProcessorError(ElisionError):
     """A processor raised while the chain says ``on_error: raise``."""
 
 
-MOST_LISTED = 20
+MOST_LISTED = 30
 """Most names that one message lists."""
 
 

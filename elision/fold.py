@@ -6,25 +6,33 @@ chain.  So a session and a fresh process that sees the whole history at once com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from elision.anew import elided, made_anew
 from elision.batch import Candidate
-from elision.edits import Edit, Replace, Template, length
-from elision.guard import can_come_back
-from elision.history import Address, History, Segment, Text, plain
+from elision.binding import Binding
+from elision.cache.cuts import Cut, Cuts
+from elision.circumstances import UNTIMED, Circumstances, Times
+from elision.edits import Edit, Pointer, Tag, Template, length
+from elision.guard import arguments_can_come_back, can_come_back, file_can_be_read
+from elision.handover import handed_over
+from elision.held import HeldEdits
+from elision.history import Address, History, Segment, ToolCall
 from elision.hostside import HostSide
 from elision.moment import Memory, Moment, Request, whole
+from elision.needle import strings_of
 from elision.originals import Originals
 from elision.outgoing import Outgoing
-from elision.overlay import Overlay, Version
-from elision.parts import Observation
+from elision.overlay import Overlay, Version, content_at
+from elision.pairing import step_at, windows_of
+from elision.parameters import FIRST_STANDS, drop_block, joined, with_headers
 from elision.processor import Processor, Stage
 from elision.question import Decisions, Question
-from elision.report import Pending
+from elision.report import Failure, Pending
 from elision.schedule import Schedule
 from elision.scheduler import Scheduler
+from elision.sizes import RequestSize
 from elision.standing import Standing
 from elision.view import View
 
@@ -53,29 +61,52 @@ class Fold:
         self.history = history
         self.on_error = on_error
         self.originals = originals
-        self.standing = Standing(history, table)
+        self.standing = Standing(history, table, frozenset(filter(None, (each.files_in for each in processors))))
         self.unreachable: dict[Address, None] = {}
         self.overlay = Overlay()
         self.decisions = Decisions()
+        self.cuts = Cuts()
+        self.binding = Binding(history, self.overlay)
+        self._held = HeldEdits()
         self.scheduler = Scheduler(processors, schedule, history, self.overlay)
+        self.circumstances = Circumstances(history, originals.ledger)
         self._stages = [processor.runs_at for processor in processors]
-        self._memories = [Memory() for _ in processors]
+        in_turn = ((at, stage) for at, stage in enumerate(self._stages) if not processors[at].at_breaks)
+        self._in_turn = [(at, stage) for at, stage in in_turn if stage != "request"]
+        self._memories = [Memory(scheduler=self.scheduler) for _ in processors]
         self._ways: tuple[frozenset[str] | None, str] | None = None
+        self._looks_up = self.scheduler.weighs_at_once
+        self._owner = ""
         self._called: set[str] = set()
         self._shortened: dict[str, dict[Address, None]] = {}
-        self._done = 0
-        self._steps = 0
-        self._observations = 0
+        self._done = self._steps = self._observations = 0
 
-    def advance(self, request: Request) -> None:
+    def advance(self, request: Request, times: Times = UNTIMED) -> None:
         """Take in the segments that have become complete."""
         self.originals.begin()
-        self._choose_ways_back(request)
         self._propose_again(request)
-        segments, ready = self.history.segments, self.history.ready()
-        for segment in segments[self._done : ready]:
-            self._enter(segment, request)
-        self._done = ready
+        fresh = self.history.segments[self._done : self.history.ready()]
+        self._looks_up = self._looks_up or self.scheduler.weighs or times.given or request.tools is not None
+        if self._looks_up:
+            trouble = self.circumstances.begin(request, fresh, times)
+            self.originals.trouble = self.originals.trouble or trouble
+        for segment in fresh:
+            asked = self._asked(segment, request)
+            self._heed_owner(asked)
+            self._choose_ways_back(asked)
+            self._enter(segment, asked)
+            self._done += 1
+        self._heed_owner(request)
+        self._choose_ways_back(request)
+
+    def _asked(self, segment: Segment, request: Request) -> Request:
+        """Return the request as it was when a segment came in, and have the schedules go by what held then."""
+        if not self._looks_up:
+            return request
+        fact = self.circumstances.at(segment)
+        self.scheduler.stand(fact, self.circumstances.settled(segment))
+        asked = self.circumstances.asked(fact, request)
+        return asked if asked is request else handed_over(asked, self.processors, self.standing.table)[0]
 
     def for_request(self, sent: Outgoing, request: Request) -> Decisions:
         """Ask the ``request`` processors; what they decide is good for this request only.
@@ -84,11 +115,14 @@ class Fold:
         it is complete.
         """
         decisions, history = Decisions(), sent.history
-        standing = self.standing if history is self.history else Standing(history, self.standing.table)
+        standing = self.standing if history is self.history else self.standing.beginning(history)
         moment = whole(history)
         host = HostSide(sent.dialect, history, sent.rendered)
         waiting = self._done < len(self.history.segments)
         newest = history.segments[-1] if waiting else None
+        binding = self.binding if history is self.history else Binding(history, sent.overlay, self.binding.told)
+        binding.look(newest.start if newest else len(history), len(history), request)
+        cut = sent.placed(Cut(changed_to=self.cuts.cut.changed_to) if waiting else self.cuts.cut)
         questions: list[tuple[Stage, tuple[int, int]]] = [("request", (0, len(history)))]
         if newest is not None:
             questions.insert(0, ("entry", (newest.start, newest.stop)))
@@ -105,9 +139,26 @@ class Fold:
                         host=host,
                         standing=standing,
                         originals=self.originals,
+                        cut=cut,
+                        binding=binding,
+                        size=RequestSize(self.scheduler.sizes, sent, request) if processor.weighs else None,
                     )
                     Question(processor, index, stage, view, decisions, on_error=self.on_error).ask()
         return decisions
+
+    def params(self, request: Request) -> dict[str, Any]:
+        """Return what processors want sent beside the messages of this request."""
+        moment = whole(self.history)
+        asked: list[tuple[str, Mapping[str, Any]]] = []
+        if self.binding.bound and self.binding.told.broken:
+            asked.append(("on_bound_thinking", drop_block(request.given)))
+        for index, processor in enumerate(self.processors):
+            if type(processor).params is not Processor.params:
+                view = self._view(moment, index, (0, moment.stop), Memory(), request)
+                asked.append((processor.type_name, self._question(index, view).params()))
+        found, wrong = joined(asked)
+        self.decisions.failures |= {("params", told): Failure("params", told, FIRST_STANDS) for told in wrong}
+        return with_headers(found, request.given)
 
     def _propose_again(self, request: Request) -> None:
         """Propose what was taken back when the archive failed, in the same order."""
@@ -115,12 +166,11 @@ class Fold:
         most = MOST_OWED if originals.failing else len(originals.owed)
         owed, originals.owed = originals.owed[:most], originals.owed[most:]
         moment = Moment(self._reached(), self._steps, self._observations, self._observations)
+        ready = self.history.ready()
+        if owed:
+            self.binding.look(moment.stop, self.history.segments[ready - 1].stop if ready else 0, request)
         for index, edit in owed:
-            view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
-            question = Question(
-                self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
-            )
-            self._note_changes(index, question.decide(edit), request)
+            self._decide(self._question_now(index, moment, request), [edit], request)
         originals.again = len(originals.taken)
 
     def _reached(self) -> int:
@@ -128,12 +178,16 @@ class Fold:
 
     def settle(self) -> bool:
         """Archive what has been taken, and let it stand; ``False`` where it had to be taken back."""
-        return self.originals.put()
+        stored = self.originals.put()
+        if not stored:
+            self.binding.again()
+            self.scheduler.sizes.again()
+        return stored
 
     def unreachable_calls(self) -> tuple[Pending, ...]:
         """Return the calls whose placeholders nothing in the request can read back."""
-        found = [self.history.paired[address] for address in self.unreachable]
-        return tuple(Pending(paired.step, paired.call.id, paired.call.name) for paired in found if paired.call)
+        found = ((step_at(self.history, address), self._call_at(address)) for address in self.unreachable)
+        return tuple(dict.fromkeys(Pending(step, call.id, call.name) for step, call in found if call))
 
     def _choose_ways_back(self, request: Request) -> None:
         """Make placeholders anew when their tools come or go: these lead the prefix, so the cache is cold then.
@@ -145,18 +199,26 @@ class Fold:
             return
         self._ways = ways
         names = self._that_came_or_went(before, request)
-        if not names:
-            return
         for memory in self._memories:
             for address in [address for address in memory.waiting if self._tool_at(address) in names]:
                 del memory.waiting[address]
                 memory.deferred[address] = None
-        for name in names & self._shortened.keys():
-            for address in self._shortened[name]:
-                self.unreachable.pop(address, None)
+        for name, shortened in self._shortened.items():
+            for address in shortened:
                 versions = self.overlay.versions.get(address)
-                if versions and versions[-1].template is not None:
-                    self._make_anew(address, versions, versions[-1].template, request)
+                template = versions[-1].template if versions else None
+                if name in names or isinstance(template, Pointer):
+                    self.unreachable.pop(address, None)
+                    if versions and template is not None:
+                        self._make_anew(address, versions, template, request)
+
+    def _heed_owner(self, request: Request) -> None:
+        """Offer again what was refused because the provider managed the context, once it no longer does."""
+        before, self._owner = self._owner, request.owner
+        if before == "provider" and request.owner != before:
+            for memory in self._memories:
+                memory.deferred.update(memory.waiting)
+                memory.waiting.clear()
 
     def _that_came_or_went(self, before: tuple[frozenset[str] | None, str] | None, request: Request) -> frozenset[str]:
         """Return the tools in the history for which there is another way back now."""
@@ -165,25 +227,49 @@ class Fold:
             return called
         return called & (before[0] ^ request.offered)
 
-    def _tool_at(self, address: Address) -> str:
-        paired = self.history.paired[address]
-        return paired.call.name if paired.call else ""
+    def _call_at(self, address: Address) -> ToolCall | None:
+        """Return the call at an address, or the one that the result there answers."""
+        paired = self.history.paired.get(address)
+        part = self.history.messages[address.position].parts[address.part]
+        return paired.call if paired is not None else part if isinstance(part, ToolCall) else None
 
-    def _make_anew(self, address: Address, versions: list[Version], template: Template, request: Request) -> None:
-        paired, last = self.history.paired[address], versions[-1]
-        if not can_come_back(paired, request):
+    def _tool_at(self, address: Address) -> str:
+        call = self._call_at(address)
+        return call.name if call else ""
+
+    def _can_come_back(self, address: Address, template: Template | Pointer, request: Request) -> bool:
+        paired = self.history.paired.get(address)
+        if isinstance(template, Pointer):
+            return file_can_be_read(self.standing.table, request)
+        return can_come_back(paired, request) if paired else arguments_can_come_back(request)
+
+    def _make_anew(
+        self, address: Address, versions: list[Version], template: Template | Pointer, request: Request
+    ) -> None:
+        last = versions[-1]
+        if not self._can_come_back(address, template, request):
             self.unreachable[address] = None
             return
-        moment = Moment(len(self.history), self._steps, self._observations, self._observations)
+        moment = Moment(self._reached(), self._steps, self._observations, self._observations)
         view = self._view(moment, last.stage - 1, (0, moment.stop), Memory(), request)
-        observation = Observation(view, paired)
-        text = observation.placeholder(template)
-        if len(text) <= length(observation.content) and text != plain(last.content):
-            versions[-1] = last._replace(content=(Text(text),))
-            self.originals.texts.append(text)
+        content = elided(view.part(address), template)
+        found = content_at(self.history, self.overlay, address, view.stage)
+        if length(content) <= length(found) and content != last.content:
+            versions[-1] = last._replace(content=content)
+            before = frozenset(strings_of(found))
+            self.originals.texts += [text for text in strings_of(content) if text not in before]
             self.decisions.touched.add(address.position)
 
-    def _view(self, moment: Moment, stage: int, window: tuple[int, int], memory: Memory, request: Request) -> View:
+    def _view(
+        self,
+        moment: Moment,
+        stage: int,
+        window: tuple[int, int],
+        memory: Memory,
+        request: Request,
+        *,
+        waits: bool = False,
+    ) -> View:
         return View(
             self.history,
             self.overlay,
@@ -194,50 +280,101 @@ class Fold:
             request=request,
             standing=self.standing,
             originals=self.originals,
+            waits=waits,
+            binding=self.binding,
         )
 
     def _enter(self, segment: Segment, request: Request) -> None:
-        moment = self._moment(segment)
+        moment, decided = self._moment(segment), len(self.decisions.edits)
+        self.binding.enter(segment, moment.steps, request)
+        if segment.step is not None:
+            self.cuts.enter(segment.start)
         for paired in self.history.observations[moment.earlier_observations : moment.observations]:
             self._called.add(paired.call.name if paired.call else "")
         dirty: dict[int, None] = {}
-        for index, processor in enumerate(self.processors):
-            stage = self._stages[index]
-            if stage == "request":
-                continue
+        if self.binding.closed:
+            self._make_held(moment, request)
+        for index, stage in self._in_turn:
             fresh = (segment.start, segment.stop)
-            windows = [fresh, *self._windows(dirty, segment)] if stage == "entry" else [(0, segment.stop)]
+            windows = [fresh, *windows_of(self.history, dirty, segment)] if stage == "entry" else [(0, segment.stop)]
             for window in windows:
-                memory = self._memories[index]
-                view = self._view(moment, index, window, memory, request)
-                question = Question(processor, index, stage, view, self.decisions, on_error=self.on_error)
-                if self.scheduler.schedules(index):
-                    self.scheduler.add(index, question.propose(), index, request.model)
+                memory, waits = self._memories[index], self.scheduler.schedules(index)
+                view = self._view(moment, index, window, memory, request, waits=waits)
+                question = self._question(index, view)
+                if waits:
+                    self._let_wait(question, request)
                     continue
                 changed = question.ask()
                 self._note_changes(index, changed, request)
+                self._held.keep(question)
                 dirty.update(dict.fromkeys(question.stale))
-        for due in self.scheduler.due(segment, request):
-            self._make(due, moment, request)
+        due = self.scheduler.due(segment, request, self.binding)
+        for each in due:
+            self._make(each, moment, request)
+        if self._looks_up:
+            self._record(segment, cleared=self.scheduler.acted() or bool(due))
+        self._tell_of_held_back(moment, request)
+        self.cuts.note(self.decisions.edits[decided:], self.history, self.overlay)
+        if len(self.decisions.edits) > decided and self.cuts.cut.broken_at is not None:
+            self._ask_at_break(moment, request, self.cuts.cut.broken_at)
+
+    def _ask_at_break(self, moment: Moment, request: Request, broken_at: int) -> None:
+        """Ask the processors that change nothing but when the cached prefix is rewritten in any case."""
+        for index, processor in enumerate(self.processors):
+            if processor.at_breaks:
+                self._memories[index].broken_at = broken_at
+                self._note_changes(index, self._question_now(index, moment, request).ask(), request)
+
+    def _record(self, segment: Segment, *, cleared: bool) -> None:
+        """Put into the ledger what could not be told from the view, or from the history by those who come later."""
+        facts, scheduler = self.circumstances, self.scheduler
+        if cleared and scheduler.weighed:
+            facts.cleared()
+        if facts.changed_at(segment) or (cleared and (facts.changed or scheduler.restarted)):
+            facts.settle(segment, self.overlay, scheduler.left())
+
+    def _let_wait(self, question: Question, request: Request) -> None:
+        """Let what a processor proposes wait; tags are made at once: they change nothing that is cached."""
+        for edit in question.propose():
+            tokens = self.scheduler.saved(edit, question.index, request.model)
+            if isinstance(edit, Tag):
+                question.decide(edit)
+            elif not self.scheduler.weighs or not question.gains_nothing(edit, tokens):
+                self.scheduler.add(question.index, edit, tokens)
+
+    def _question(self, index: int, view: View) -> Question:
+        return Question(
+            self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
+        )
+
+    def _question_now(self, index: int, moment: Moment, request: Request) -> Question:
+        return self._question(index, self._view(moment, index, (0, moment.stop), self._memories[index], request))
+
+    def _decide(self, question: Question, edits: Iterable[Edit], request: Request) -> None:
+        for edit in edits:
+            self._note_changes(question.index, question.decide(edit), request)
+        self._held.keep(question)
+
+    def _make_held(self, moment: Moment, request: Request) -> None:
+        """Make what waited for the end of the turn, unless what it was made from has changed."""
+        for index, edit, found in self._held.taken():
+            question = self._question_now(index, moment, request)
+            if question.found(edit) == found:
+                self._decide(question, [made_anew(edit, question.view)], request)
+
+    def _tell_of_held_back(self, moment: Moment, request: Request) -> None:
+        back, self.scheduler.held_back = self.scheduler.held_back, []
+        for index in dict.fromkeys(each.stage for each in back):
+            question = self._question_now(index, moment, request)
+            question.hold_back(each.edit for each in back if each.stage == index)
 
     def _make(self, due: Sequence[Candidate], moment: Moment, request: Request) -> None:
         """Make those edits that processors choose of what is due; placeholders are made anew, as the tools are now."""
         for index in dict.fromkeys(each.stage for each in due):
-            view = self._view(moment, index, (0, moment.stop), self._memories[index], request)
-            question = Question(
-                self.processors[index], index, self._stages[index], view, self.decisions, on_error=self.on_error
-            )
+            question = self._question_now(index, moment, request)
             chosen, left = question.choose([each for each in due if each.stage == index])
-            for each in chosen:
-                self._note_changes(index, question.decide(self._fresh(each.edit, view)), request)
+            self._decide(question, (made_anew(each.edit, question.view) for each in chosen), request)
             self.scheduler.wait_on(left)
-
-    @staticmethod
-    def _fresh(edit: Edit, view: View) -> Edit:
-        if not isinstance(edit, Replace) or edit.template is None or edit.address not in view.history.paired:
-            return edit
-        observation = Observation(view, view.history.paired[edit.address])
-        return replace(edit, content=(Text(observation.placeholder(edit.template)),))
 
     def _note_changes(self, index: int, positions: Sequence[int], request: Request) -> None:
         """Let a processor, and those after it, know which messages it has changed."""
@@ -245,7 +382,8 @@ class Fold:
         self._memories[index].own.extend(positions)
         for position in positions:
             for part in self.overlay.edited.get(position, ()):
-                if (address := Address(position, part)) in self.history.paired:
+                address = Address(position, part)
+                if address in self.history.paired or self._call_at(address) is not None:
                     self._shortened.setdefault(self._tool_at(address), {})[address] = None
         for later in self._memories[index + 1 :]:
             later.changed.extend(positions)
@@ -259,13 +397,3 @@ class Fold:
         while self._steps < len(steps) and steps[self._steps].start < segment.stop:
             self._steps += 1
         return Moment(segment.stop, self._steps, self._observations, earlier)
-
-    def _windows(self, dirty: Iterable[int], segment: Segment) -> list[tuple[int, int]]:
-        """Return the windows of old messages that an earlier processor has just changed under a later one."""
-        windows: dict[tuple[int, int], None] = {}
-        for position in dirty:
-            if position < segment.start:
-                step = self.history.step_of[position]
-                found = self.history.steps[step] if step is not None else None
-                windows[(found.start, found.stop) if found else (position, position + 1)] = None
-        return list(windows)

@@ -36,3 +36,19 @@ def _inside(text: str, at: int) -> bool:
         if position >= at:
             break
     return position != at
+
+
+_FARTHEST = 1000
+"""Characters that are gone through for a place between graphemes: no character that can be read is longer."""
+
+
+def bound_at(text: str, at: int, *, forward: bool = False) -> int:
+    """Return the nearest place before ``at``, or behind it, between graphemes; an end of the text if there is none."""
+    end = len(text) if forward else 0
+    step = 1 if forward else -1
+    for place in range(at, end, step):
+        if abs(place - at) > _FARTHEST:
+            break
+        if not _inside(text, place):
+            return place
+    return end

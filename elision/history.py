@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from elision.wire import Faults, Wire
+
 Role = Literal["system", "user", "assistant", "tool"]
 Kind = Literal["system", "task", "user", "action", "observation", "summary", "note", "demo"]
 
@@ -35,20 +37,27 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning of the model; carried as it is."""
+    """Reasoning of the model; ``fixed`` where the wire refuses a history without it."""
 
     text: str
     raw: Any = None
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool; ``arguments`` are a mapping, or the text that could not be read as one."""
+    """One call of a tool; ``arguments`` are a mapping, or the text that could not be read as one.
+
+    ``text`` is how the wire has them, where that is text.  A call is ``fixed`` where the provider has signed it: its
+    arguments stay as they are.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Any] | str
     raw: Any = None
+    fixed: bool = False
+    text: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,8 @@ class Opaque:
 
 
 Content: TypeAlias = Text | Image | Opaque
+Piece: TypeAlias = Content | Thinking | ToolCall
+"""What can stand at an address: the content of a text or of a result, thinking, or a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,7 @@ class Step:
     demo: bool = False
     unfinished: bool = False
     """Whether a result was made up for it on the way out: it still counts as open."""
+    turn: int = 0
 
     @property
     def open(self) -> bool:
@@ -132,6 +144,14 @@ class Step:
     def open_at(self, stop: int) -> bool:
         """Whether a call had no result yet when the history was ``stop`` messages long."""
         return self.unfinished or any(address is None or address.position >= stop for address in self.results)
+
+
+@dataclass(slots=True)
+class Turn:
+    """The steps from a message of the user, at ``start``, to the next one; whether any of them has a call."""
+
+    start: int
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,36 +173,6 @@ class Segment:
     step: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """What a dialect's wire demands of the order of messages; ``checked`` is off for dialects that are files only.
-
-    ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
-    without a result or another message between them.
-    """
-
-    checked: bool = True
-    items_join_steps: bool = False
-    cache_breakpoints: bool = True
-    results_in_one_message: bool = False
-    refuses_blank_text: bool = False
-    system_beside: bool = False
-
-
-@dataclass(slots=True)
-class Faults:
-    """What makes a history unfit for the wire as it stands; filled while messages arrive."""
-
-    orphans: set[Address] = field(default_factory=set)
-    late: dict[Address, int] = field(default_factory=dict)
-    split: set[int] = field(default_factory=set)
-    surrogates: set[int] = field(default_factory=set)
-    blanks: set[int] = field(default_factory=set)
-
-    def __bool__(self) -> bool:
-        return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks)
-
-
 class History:
     """The append-only list of messages, with its steps, pairs and faults kept up to date."""
 
@@ -196,6 +186,8 @@ class History:
         self.paired: dict[Address, Paired] = {}
         self.step_of: list[int | None] = []
         self.marked: list[int] = []
+        self.thinking: list[int] = []
+        self.turns: list[Turn] = [Turn(0)]
         self.task: int | None = None
         self.faults = Faults()
         self._unanswered: dict[int, Step] = {}
@@ -210,6 +202,8 @@ class History:
         self.step_of.append(None)
         if message.marks:
             self.marked.append(position)
+        if any(isinstance(part, Thinking) for part in message.parts):
+            self.thinking.append(position)
         if message.kind == "task" and self.task is None:
             self.task = position
         self._scan_text(position, message)
@@ -219,6 +213,8 @@ class History:
             self._answer(position, message)
         else:
             self.segments.append(Segment(position, position + 1, None))
+            if message.role == "user":
+                self.turns.append(Turn(position))
 
     def ready(self) -> int:
         """Return how many segments are complete: all but a last step that still waits for results, or may grow."""
@@ -252,7 +248,8 @@ class History:
     def _act(self, position: int, message: Message, step: Step | None) -> None:
         stop = position + 1
         if step is None:
-            step = Step(len(self.steps), position, stop, stop, (), [], message.kind == "demo")
+            turn = len(self.turns) - 1
+            step = Step(len(self.steps), position, stop, stop, (), [], message.kind == "demo", turn=turn)
             self.steps.append(step)
             self.segments.append(Segment(position, stop, step.index))
         else:
@@ -261,6 +258,7 @@ class History:
         self.step_of[position] = step.index
         calls = [(Address(position, i), part) for i, part in enumerate(message.parts) if isinstance(part, ToolCall)]
         if calls:
+            self.turns[step.turn].calls = True
             step.calls += tuple(calls)
             step.results += [None] * len(calls)
             self._unanswered[step.index] = step
@@ -392,6 +390,11 @@ def has_surrogates(text: str) -> bool:
     return False
 
 
-def plain(content: Iterable[Content]) -> str:
+def only_content(pieces: Iterable[Piece]) -> tuple[Content, ...]:
+    """Return those of ``pieces`` that a text or a result is made of."""
+    return tuple(piece for piece in pieces if isinstance(piece, Text | Image | Opaque))
+
+
+def plain(content: Iterable[Piece]) -> str:
     """Return the text of ``content``; images and unknown parts have none."""
     return "\n".join(part.text for part in content if isinstance(part, Text))

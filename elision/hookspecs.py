@@ -103,6 +103,7 @@ def elision_edit_applied(edit: AppliedEdit, ref: str) -> None:
     """An edit has been taken into the view; ``ref`` names its original in the archive, empty where there is none.
 
     Called for each edit, once, when its original is safe; in a session not again on later steps.  All plugins are told.
+    In shadow mode, where nothing is sent of it, none is.
     """
 
 

@@ -31,8 +31,8 @@ class HostSide:
             if step is not None and overlay.is_dropped(step):
                 continue
             if position in overlay.edited:
-                patch = Patch(overlay.changes(position))
-                found.append((position, self._dialect.patch(history.messages[position], patch)))
+                message = history.messages[position]
+                found.append((position, self._dialect.patch(message, Patch.of(message, overlay.changes(position)))))
             else:
                 found.append((position, rendered))
         return found

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, nearest
-from elision.moment import Request
+from elision.moment import OnBoundThinking, Request
+from elision.parameters import HEADERS, drops_block
 
 if TYPE_CHECKING:
     from elision.chain import Chain
@@ -37,10 +39,20 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
 
 
 def incoming(
-    messages: Sequence[Any] | Mapping[str, Any], chain: Chain, *, system: Any, tools: Any, model: str | None
+    messages: Sequence[Any] | Mapping[str, Any],
+    chain: Chain,
+    *,
+    system: Any,
+    tools: Any,
+    model: str | None,
+    sets_params: bool = False,
 ) -> tuple[list[Any], Request]:
-    """Return the messages of a request and what it says beside them; what it has is used before what is given."""
+    """Return the messages of a request and what it says beside them; what it has is used before what is given.
+
+    ``sets_params`` says that what a view asks for in ``params`` is sent.
+    """
     asks: list[str] = []
+    given: Mapping[str, Any] = {}
     if isinstance(messages, Mapping):
         request = messages
         key = next((name for name in _BESIDE if name in request), None)
@@ -57,10 +69,19 @@ def incoming(
         tools = request.get("tools", tools)
         asked = request.get("model")
         model = model or (asked if isinstance(asked, str) else None)
-        asks = _asks_provider(request)
+        asks, given = _asks_provider(request), _given(request)
     if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
         raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
-    return list(messages), _facts(chain, system, tools, model, asks)
+    facts = _facts(chain, system, tools, model, asks)
+    by_default: OnBoundThinking = "request_drop_block" if sets_params or drops_block(given) else "defer"
+    return list(messages), replace(facts, on_bound_thinking=chain.on_bound_thinking or by_default, given=given)
+
+
+def _given(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a request, or its ``extra_body``, has under the keys that parameters of ours may need."""
+    beside = request.get("extra_body")
+    both = {**(beside if isinstance(beside, Mapping) else {}), **request}
+    return {key: both[key] for key in ("thinking", "betas", HEADERS) if both.get(key) is not None}
 
 
 def _facts(chain: Chain, system: Any, tools: Any, model: str | None, asks: Sequence[str]) -> Request:

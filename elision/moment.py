@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elision.history import Address, History, Paired
+from elision.summaries.summed import Summed
+
+if TYPE_CHECKING:
+    from elision.own_values import OwnProfile
+    from elision.scheduler import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,9 @@ def whole(history: History) -> Moment:
     return Moment(len(history), len(history.steps), count, count)
 
 
+OnBoundThinking: TypeAlias = Literal["request_drop_block", "defer", "drop_thinking", "error"]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the request carries besides messages."""
@@ -44,6 +52,20 @@ class Request:
     """The offered tool that brings originals back."""
     owner: Literal["elision", "provider"] = "elision"
     """Who manages the context."""
+    on_bound_thinking: OnBoundThinking = "defer"
+    """What happens where an edit would change what thinking is bound to."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """What it has under the keys that parameters of ours may need: ``thinking``, ``betas`` and ``extra_headers``."""
+    dialect: str = ""
+    """Name of the dialect of its messages."""
+    own: OwnProfile | None = None
+    """The user's own profile, which the chain names."""
+    may_hand_over: bool = False
+    """Whether processors of the chain may hand the context over to the provider."""
+    handed_over: bool = False
+    """Whether one of them does."""
+    count_factor: float = 1.0
+    """What the provider counts over what we count, as far as it has reported its usage."""
 
 
 @dataclass(slots=True)
@@ -121,7 +143,17 @@ class ImagesOffered:
             self.add_beside(sizes)
 
 
-Bookmark: TypeAlias = tuple[tuple[int, int, int, int, int], dict[Address, None], dict[int, None], dict[str, int]]
+@dataclass(slots=True)
+class ThinkingOffered:
+    """The thinking that one processor may remove, by turns that have any; ``begins`` says that a new turn has begun."""
+
+    looked_at: int = 0
+    turns: list[list[Address]] = field(default_factory=list)
+    begins: bool = True
+    offered: int = 0
+
+
+Bookmark: TypeAlias = tuple[tuple[int, int, int, int, int, int], dict[Address, None], dict[int, None], dict[str, int]]
 
 
 @dataclass(slots=True)
@@ -142,6 +174,12 @@ class Memory:
     noticed: int = 0
     steps: StepsOffered = field(default_factory=StepsOffered)
     images: ImagesOffered = field(default_factory=ImagesOffered)
+    thinking: ThinkingOffered = field(default_factory=ThinkingOffered)
+    summed: Summed = field(default_factory=Summed)
+    scheduler: Scheduler | None = None
+    """What weighs the run, for processors that decide by its size at once."""
+    broken_at: int | None = None
+    """The first message that the break has changed at which it is asked."""
     _read: dict[str, int] = field(default_factory=dict)
 
     def changed_since(self, reader: str) -> list[int]:
@@ -158,6 +196,7 @@ class Memory:
             self.offered_messages,
             self.noticed,
             self.steps.offered,
+            self.thinking.offered,
         )
         return counts, dict(self.deferred), dict(self.steps.deferred), dict(self._read)
 
@@ -165,5 +204,5 @@ class Memory:
         """Go back to a bookmark."""
         counts, self.deferred, self.steps.deferred, self._read = bookmark
         self.offered_fitting, self.offered_observations, self.offered_messages, *rest = counts
-        self.noticed, self.steps.offered = rest
+        self.noticed, self.steps.offered, self.thinking.offered = rest
         self.index, self.images = KeyIndex(), ImagesOffered()

@@ -5,13 +5,72 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING
 
-from elision.history import Address, Image, Paired, Text, ToolResult
+from elision.history import Address, Image, Paired, Text, Thinking, ToolResult
 from elision.parts import Observation, PartView, StepView
+from elision.said import ThinkingView
 
 if TYPE_CHECKING:
     from elision.history import History, Step
-    from elision.moment import StepsOffered
+    from elision.moment import StepsOffered, ThinkingOffered
     from elision.view import View
+
+
+def older_results(
+    view: View, keep_last: int, keep_steps: int, only: Callable[[Observation], bool] | None
+) -> Iterator[Paired]:
+    """Yield the results that have become old, each once, and those that were put off or have changed."""
+    memory, history, moment = view.memory, view.history, view.moment
+    for address in [*view.settled(memory.deferred), *view.changed_results("observations")]:
+        paired = history.paired[address]
+        if paired.ordinal < memory.offered_observations:
+            memory.deferred.pop(address, None)
+            yield paired
+    fresh = history.observations[memory.looked_at : moment.observations]
+    memory.looked_at = moment.observations
+    memory.fitting += [each for each in fresh if only is None or only(Observation(view, each))]
+    stop, oldest_kept = len(memory.fitting) - max(keep_last, 0), moment.newest_step - max(keep_steps, 1) + 1
+    while memory.offered_fitting < stop:
+        paired = memory.fitting[memory.offered_fitting]
+        if 0 <= paired.step >= oldest_kept:
+            break
+        memory.offered_fitting += 1
+        memory.offered_observations = paired.ordinal + 1
+        yield paired
+
+
+def older_thinking(view: View, keep_turns: int) -> Iterator[ThinkingView]:
+    """Yield the thinking of old turns, each piece once, and that which was put off."""
+    memory, seen = view.memory, _thinking_seen(view)
+    found = view.settled(memory.deferred)
+    for address in found:
+        del memory.deferred[address]
+    start = seen.offered
+    seen.offered = max(start, len(seen.turns) - max(keep_turns, 1))
+    found += [address for turn in seen.turns[start : seen.offered] for address in turn]
+    for address in sorted(found):
+        thinking = ThinkingView(view, address)
+        if thinking.stands:
+            yield thinking
+
+
+def _thinking_seen(view: View) -> ThinkingOffered:
+    """Take in the thinking of new messages, by turns."""
+    seen, history = view.memory.thinking, view.history
+    for position in range(seen.looked_at, view.moment.stop):
+        message = history.messages[position]
+        if message.role == "user" and message.kind in {"task", "user"}:
+            seen.begins = True
+        if history.step_of[position] is None or message.role != "assistant" or message.kind == "demo":
+            continue
+        parts = enumerate(message.parts)
+        found = [Address(position, i) for i, part in parts if isinstance(part, Thinking) and not part.fixed]
+        if found:
+            if seen.begins or not seen.turns:
+                seen.turns.append([])
+            seen.begins = False
+            seen.turns[-1] += found
+    seen.looked_at = view.moment.stop
+    return seen
 
 
 def superseded(view: View) -> Iterator[Observation]:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elision.edits import Drop, Edit, Replace
+from elision.edits import Drop, Edit, Replace, arguments_text
 from elision.errors import ArchiveError, ContentError
-from elision.history import Address, History, Image, Opaque, Text
+from elision.history import Address, History, Image, Piece, Text, Thinking, ToolCall
+from elision.ledger import Ledger
 from elision.overlay import original
 
 if TYPE_CHECKING:
     from elision.archive import Archive, Content, Entry, Sealed
+    from elision.offloading import OffloadedFile
 
 MAX_PLACEHOLDER_CHARS = 4000
 """Longest text that can be a placeholder."""
@@ -34,6 +36,10 @@ class Taken:
     undo: Callable[[], None]
     owed: Owed | None = None
     """What is to be proposed again where it has to be taken back; nothing where it stands in any case."""
+    file: OffloadedFile | None = None
+    """What is written to a file before it stands."""
+    spoil: Callable[[str], None] | None = None
+    """What takes it back, and says why, where the file cannot be written."""
 
 
 @dataclass(slots=True)
@@ -42,8 +48,11 @@ class Originals:
 
     archive: Archive
     session: str
+    ledger: Ledger = field(init=False)
     trouble: str = ""
     """Why the archive takes nothing in this request; empty while it does."""
+    not_written: list[str] = field(default_factory=list)
+    """Why files of this request could not be written."""
     taken: list[Taken] = field(default_factory=list)
     owed: list[Owed] = field(default_factory=list)
     """What was taken back because the archive failed, to be proposed again with the next request."""
@@ -51,14 +60,23 @@ class Originals:
     """How many of ``taken`` were owed."""
     failing: bool = False
     """Whether the last request could not be archived."""
+    shadow: bool = False
+    """Whether nothing of what is decided is sent, so that no file is written beside the archive."""
     texts: list[str] = field(default_factory=list)
     """Texts of ours that stand for nothing new: messages that were added, placeholders that were made anew."""
     _unwritten: list[Entry] = field(default_factory=list)
+    _others: set[str] = field(default_factory=set)
     _sealed: dict[tuple[int, Address | int], Sealed | ArchiveError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.archive)
 
     def begin(self) -> None:
         """Begin a request: what was wrong with the archive in the one before may be over."""
         self.trouble = ""
+        self.not_written.clear()
+        self._others.clear()
+        self.ledger.begin()
 
     def why_not(self, history: History, edit: Replace | Drop) -> str:
         """Say why the original of what an edit removes cannot be archived; nothing where it can."""
@@ -76,25 +94,37 @@ class Originals:
 
     def is_ours(self, text: str) -> bool:
         """Whether Elision wrote this text: it is known by its hash in the archive, never by its looks."""
-        if self.trouble or not 0 < len(text) <= MAX_PLACEHOLDER_CHARS:
+        if self.trouble or not 0 < len(text) <= MAX_PLACEHOLDER_CHARS or text in self._others:
             return False
         try:
-            return self.archive.is_ours(text)
+            ours = self.archive.is_ours(text)
         except ArchiveError as error:
             self.trouble = str(error)
             return False
+        if not ours:
+            self._others.add(text)
+        return ours
 
     def put(self) -> bool:
         """Store what was taken, durably, and let it stand; take it back where that fails."""
+        self._others.clear()
+        if not (self.taken or self.texts or self.ledger.fresh or self._unwritten or self.trouble):
+            self.failing = False
+            self._sealed.clear()
+            return True
+        spoilt = self._without_file()
         taken, self.taken = self.taken, []
         if self.archive.keeps and not self.trouble:
             try:
-                self.archive.put_all([*self._unwritten, *(each.entry for each in taken if each.entry is not None)])
+                entries = [*self._unwritten, *(each.entry for each in taken if each.entry is not None)]
+                self.archive.put_all(entries, facts=self.ledger.fresh)
+                self.ledger.written()
                 self.archive.remember(self.texts)
                 self._unwritten, self.texts = [], []
             except ArchiveError as error:
                 self.trouble = str(error)
-        self.failing = bool(self.trouble)
+        self.failing = bool(self.trouble or spoilt)
+        self.owed += spoilt
         if self.trouble:
             self._unwritten += [each.entry for each in taken if each.entry is not None and each.undo is each.stand]
             back, again = (
@@ -107,6 +137,19 @@ class Originals:
         self._sealed.clear()
         return not self.trouble
 
+    def _without_file(self) -> list[Owed]:
+        """Write the files of what has been taken; take back what has none, and return what is owed of it."""
+        quiet = self.shadow or self.archive.on_trial
+        whys = ["" if quiet else _why_not_written(each) for each in self.taken]
+        spoilt = {place: (self.taken[place], why) for place, why in enumerate(whys) if why}
+        for each, why in reversed(spoilt.values()):
+            if each.spoil is not None:
+                each.spoil(why)
+        self.not_written += dict.fromkeys(why for _, why in spoilt.values())
+        self.again -= sum(place < self.again for place in spoilt)
+        self.taken = [each for place, each in enumerate(self.taken) if place not in spoilt]
+        return [each.owed for each, _ in spoilt.values() if each.owed]
+
     def _seal(self, history: History, place: Address | int) -> Sealed | ArchiveError:
         try:
             content = step_content(history, place) if isinstance(place, int) else part_content(history, place)
@@ -118,9 +161,25 @@ class Originals:
             return error
 
 
+def _why_not_written(taken: Taken) -> str:
+    if taken.file is None:
+        return ""
+    from elision.offloading import write
+
+    try:
+        write(taken.file)
+    except ArchiveError as error:
+        return str(error)
+    return ""
+
+
 def part_content(history: History, address: Address) -> Content:
-    """Return what the host gave at ``address``: its text, or its parts as plain data."""
+    """Return what the host gave at ``address``: its text, its parts as plain data, or the arguments of a call."""
     parts = original(history, address)
+    if len(parts) == 1 and isinstance(parts[0], ToolCall):
+        return parts[0].text or arguments_text(parts[0].arguments)
+    if len(parts) == 1 and isinstance(parts[0], Thinking) and parts[0].raw is None:
+        return parts[0].text
     if len(parts) == 1 and isinstance(parts[0], Text) and _is_bare(parts[0]):
         return parts[0].text
     return [_as_data(part) for part in parts]
@@ -137,12 +196,18 @@ def step_content(history: History, step: int) -> Content:
     return [_plain(message.raw) for message in history.messages[found.start : found.stop]]
 
 
-def _as_data(part: Text | Image | Opaque) -> Any:
+def _as_data(part: Piece) -> Any:
     if part.raw is not None:
         return _plain(part.raw)
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    return {"type": "image_url", "image_url": {"url": part.url}} if isinstance(part, Image) else {"type": part.type}
+    match part:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Image(url=url):
+            return {"type": "image_url", "image_url": {"url": url}}
+        case Thinking() | ToolCall():
+            return _plain(part)
+        case _:
+            return {"type": part.type}
 
 
 def _plain(raw: Any) -> Any:

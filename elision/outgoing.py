@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elision.breakpoints import excess_breakpoints
+from elision.breakpoints import excess_breakpoints, has_short_breakpoint
+from elision.cache.cuts import Cut
 from elision.dialect import Dialect, Patch
 from elision.history import Address, History
 from elision.moment import Request
@@ -25,6 +26,15 @@ class Outgoing:
     overlay: Overlay
     rendered: Sequence[Any]
     repairs: Sequence[Repair]
+    unmended: Sequence[Any] | None = None
+    """The messages as they stood before they were mended, where they were."""
+
+    def placed(self, cut: Cut) -> Cut:
+        """Return a cut of the history as one of the messages that go out: where mended ones stand elsewhere."""
+        if self.unmended is None:
+            return cut
+        places = {id(raw): place for place, raw in enumerate(self.rendered)}
+        return Cut(*(None if at is None else _nearest(self.unmended, at, places) for at in cut))
 
 
 def outgoing(dialect: Dialect, history: History, lasting: Overlay, rendered: Sequence[Any]) -> Outgoing:
@@ -35,13 +45,21 @@ def outgoing(dialect: Dialect, history: History, lasting: Overlay, rendered: Seq
     mended = History(dialect.wire)
     for position, raw in enumerate(messages):
         mended.append(dialect.parse(raw, mended), joins=position not in starts)
-    return Outgoing(dialect, mended, _carried_over(history, lasting, mended), messages, repairs)
+    return Outgoing(dialect, mended, _carried_over(history, lasting, mended), messages, repairs, rendered)
+
+
+def _nearest(rendered: Sequence[Any], at: int, places: Mapping[int, int]) -> int | None:
+    """Return where the newest message up to ``at`` stands that is sent as it is."""
+    found = (places[id(raw)] for raw in reversed(rendered[: at + 1]) if id(raw) in places)
+    return next(found, None)
 
 
 def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[list[Any], list[Refusal], list[Repair]]:
     """Return the messages with this request's edits, the breakpoints that were refused, and all that was mended."""
     refused, repairs = _within_limit(sent, decisions, request)
     overlay = sent.overlay
+    if overlay.ttls and has_short_breakpoint(request):
+        overlay.ttls = dict.fromkeys(overlay.ttls, "5m")
     messages = list(sent.rendered)
     for position in decisions.touched | overlay.marks.keys():
         messages[position] = patched(sent.dialect, sent.history, overlay, position)
@@ -57,7 +75,10 @@ def patched(dialect: Dialect, history: History, overlay: Overlay, position: int)
     for index in range(len(message.parts)):
         tags |= overlay.tags_of(Address(position, index), message)
     mark = overlay.marks.get(position)
-    return dialect.patch(message, Patch(overlay.changes(position), mark, tags if tags != message.tags else None))
+    changed = tags if tags != message.tags else None
+    ttl = overlay.ttls.get(position)
+    patch = Patch.of(message, overlay.changes(position), mark=mark, tags=changed, ttl=ttl)
+    return dialect.patch(message, patch)
 
 
 def _carried_over(history: History, lasting: Overlay, mended: History) -> Overlay:
@@ -74,6 +95,9 @@ def _carried_over(history: History, lasting: Overlay, mended: History) -> Overla
                 overlay.tags[target] = tags
             if lasting.elided(source):
                 overlay.versions[target] = [Version(0, content_at(history, lasting, source), elided=True)]
+        for (source, _), (target, call) in zip(old.calls, new.calls, strict=False):
+            if lasting.elided(source):
+                overlay.versions[target] = [Version(0, (call,), elided=True)]
     return overlay
 
 

@@ -6,22 +6,22 @@ stages before it left, at every step, and never what a later one did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Replace, Tag, Template
-from elision.history import Address, Content, History, Message, Text, ToolResult
+from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Pointer, Replace, Tag, Template, Ttl
+from elision.history import Address, History, Message, Piece, Text, Thinking, ToolCall, ToolResult
 
 
 class Version(NamedTuple):
     """Content that one stage put in place."""
 
     stage: int
-    content: tuple[Content, ...]
+    content: tuple[Piece, ...]
     elided: bool
-    template: Template | None = None
+    template: Template | Pointer | None = None
 
 
 @dataclass(slots=True)
@@ -36,8 +36,10 @@ class Overlay:
     edited: dict[int, set[int]] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     inserted: dict[int, list[Insert]] = field(default_factory=dict)
+    keyed: dict[str, Insert] = field(default_factory=dict)
     tags: dict[Address, frozenset[str]] = field(default_factory=dict)
     marks: dict[int, bool] = field(default_factory=dict)
+    ttls: dict[int, Ttl] = field(default_factory=dict)
 
     def version(self, address: Address, stage: int | None = None) -> Version | None:
         """Return what stands at ``address`` as stage number ``stage`` finds it (``None``: as it is sent)."""
@@ -79,11 +81,13 @@ class Overlay:
             case Drop():
                 self.dropped.add(edit.step)
             case Insert():
-                self.inserted.setdefault(edit.position, []).append(edit)
+                self._insert(edit)
             case Tag():
                 self.tags[edit.address] = self.tags.get(edit.address, frozenset()) | edit.tags
             case CacheBreakpoint():
                 self.marks[edit.position] = edit.on
+                if edit.ttl is not None:
+                    self.ttls[edit.position] = edit.ttl
         return False
 
     def undoing(self, edit: Edit) -> Callable[[], None]:
@@ -93,10 +97,30 @@ class Overlay:
                 return partial(self._restore, address, list(self.versions.get(address, ())))
             case Drop(step=step):
                 return partial(self.dropped.discard, step)
-            case Insert(position=position):
-                return lambda: self.inserted[position].remove(edit)
+            case Insert():
+                return partial(self._take_out, edit, [self.keyed[key] for key in edit.replaces if key in self.keyed])
             case _:
                 raise TypeError(f"{type(edit).__name__} is not taken back: it removes nothing")
+
+    def _insert(self, edit: Insert) -> None:
+        for key in edit.replaces:
+            if key in self.keyed:
+                self._take_out(self.keyed[key])
+        self._put(edit)
+
+    def _put(self, edit: Insert) -> None:
+        self.inserted.setdefault(edit.position, []).append(edit)
+        if edit.key:
+            self.keyed[edit.key] = edit
+
+    def _take_out(self, edit: Insert, replaced: Iterable[Insert] = ()) -> None:
+        here = self.inserted[edit.position]
+        here.remove(edit)
+        if not here:
+            del self.inserted[edit.position]
+        self.keyed.pop(edit.key, None)
+        for each in replaced:
+            self._put(each)
 
     def _restore(self, address: Address, versions: list[Version]) -> None:
         self.versions[address] = versions
@@ -104,7 +128,7 @@ class Overlay:
             del self.versions[address]
             self.edited[address.position].discard(address.part)
 
-    def changes(self, position: int) -> dict[int, tuple[Content, ...]]:
+    def changes(self, position: int) -> dict[int, tuple[Piece, ...]]:
         """Return the new content of each changed part of the message at ``position``."""
         changed = self.parent.changes(position) if self.parent else {}
         for part in self.edited.get(position, ()):
@@ -120,15 +144,15 @@ class Overlay:
         return stale
 
 
-def original(history: History, address: Address) -> tuple[Content, ...]:
-    """Return the content that the host gave at ``address``."""
+def original(history: History, address: Address) -> tuple[Piece, ...]:
+    """Return the content that the host gave at ``address``; nothing where no edit can reach."""
     part = history.messages[address.position].parts[address.part]
     if isinstance(part, ToolResult):
         return part.content
-    return (part,) if isinstance(part, Text) else ()
+    return (part,) if isinstance(part, Text | Thinking | ToolCall) else ()
 
 
-def content_at(history: History, overlay: Overlay, address: Address, stage: int | None = None) -> tuple[Content, ...]:
+def content_at(history: History, overlay: Overlay, address: Address, stage: int | None = None) -> tuple[Piece, ...]:
     """Return the content at ``address`` as ``stage`` finds it."""
     version = overlay.version(address, stage)
     return version.content if version else original(history, address)

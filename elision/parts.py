@@ -5,13 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from elision.edits import Drop, Replace, Template
+from elision.edits import Drop, Pointer, Replace, Template, length
 from elision.errors import ArchiveError
-from elision.history import Address, Content, Image, Kind, Paired, Role, Step, Text, ToolCall, ToolResult, plain
+from elision.history import (
+    Address,
+    Content,
+    Image,
+    Kind,
+    Paired,
+    Role,
+    Step,
+    Text,
+    ToolCall,
+    ToolResult,
+    only_content,
+    plain,
+)
 from elision.overlay import content_at, original
+from elision.pairing import call_address
 
 if TYPE_CHECKING:
+    from elision.edits import Operation
+    from elision.said import CallView
     from elision.view import View
+
+_SURELY_LONGER = 1000
+"""Characters over which a result is longer than its placeholder."""
+
+_STAND_IN = '[read_file(path="src/package/module.py"): 12345 chars, 300 lines removed; recall 0123456789ab]'
 
 
 class PartView:
@@ -43,12 +64,12 @@ class PartView:
     def content(self) -> tuple[Content, ...]:
         """The content as the stages before this one left it."""
         view = self._view
-        return content_at(view.history, view.overlay, self.address, view.stage)
+        return only_content(content_at(view.history, view.overlay, self.address, view.stage))
 
     @property
     def original(self) -> tuple[Content, ...]:
         """The content as the host gave it."""
-        return original(self._view.history, self.address)
+        return only_content(original(self._view.history, self.address))
 
     @property
     def text(self) -> str:
@@ -62,6 +83,23 @@ class PartView:
 
         text = self.text
         return self._view.overlay.elided(self.address) or is_placeholder(text) or self._view.originals.is_ours(text)
+
+    @property
+    def ref(self) -> str:
+        """The name that its original has in the archive; empty where it cannot be kept."""
+        sealed = self._view.originals.sealed(self._view.history, self.address)
+        return "" if isinstance(sealed, ArchiveError) else sealed.ref
+
+    @property
+    def way_back(self) -> str:
+        """How the model gets the original: ``recall 3f9a1c0b77de``; ``ref …`` where it is not known which tools it has.
+
+        Nothing where it has no tool for it.
+        """
+        from elision.placeholders.wording import handle
+
+        request = self._view.request
+        return handle(request.recall_tool, self.ref, tools_known=request.offered is not None)
 
     def replace(self, content: str | Iterable[Content], *, reason: str = "") -> Replace:
         """Propose other content."""
@@ -82,6 +120,17 @@ class Observation(PartView):
     def call(self) -> ToolCall | None:
         """The call that this answers; ``None`` for an orphan."""
         return self._paired.call
+
+    @property
+    def call_part(self) -> CallView | None:
+        """The call as a part that can be edited; ``None`` where it is read from text, or signed by the provider."""
+        from elision.said import CallView
+
+        call = self._paired.call
+        if call is None or call.raw is None or call.fixed:
+            return None
+        address = call_address(self._view.history, self._paired)
+        return None if address is None else CallView(self._view, address)
 
     @property
     def step(self) -> int:
@@ -131,50 +180,83 @@ class Observation(PartView):
         return self._view.standing.resolved(self._paired)
 
     @property
+    def brought_back(self) -> bool:
+        """Whether its call has read an offloaded file, or recalled an original."""
+        return self._view.standing.brought_back(self._paired, self._view.request.recall_tool)
+
+    def allows(self, operation: Operation) -> bool:
+        """Whether the classification table lets an operation be done to it now."""
+        return self._view.standing.allows(operation, self._paired, self._view.moment.newest_step)
+
+    def longer_than(self, tokens: int | None, chars: int | None = None) -> bool:
+        """Whether its text has more than so many tokens, or characters; no more is counted than is needed."""
+        from elision.reducing import Limit
+
+        return Limit(tokens, chars, self._view.request.model).passed([self.text])
+
+    @property
     def tokens(self) -> int:
         """Tokens of its text."""
         from elision.tokens import count_text
 
         return count_text(self.text, self._view.request.model)
 
+    def saved(self, edit: Replace) -> int:
+        """Tokens of its text that an edit of it would save."""
+        from elision.tokens import count_text
+
+        return self.tokens - count_text(plain(edit.content), self._view.request.model)
+
     @property
     def lines(self) -> int:
         """Lines of its text."""
-        return sum(len(part.text.splitlines()) for part in self.content if isinstance(part, Text))
+        return _lines(self.content)
 
     @property
     def images(self) -> int:
         """Images in it."""
         return sum(isinstance(part, Image) for part in self.content)
 
-    @property
-    def ref(self) -> str:
-        """The name that its original has in the archive; empty where it cannot be kept."""
-        sealed = self._view.originals.sealed(self._view.history, self.address)
-        return "" if isinstance(sealed, ArchiveError) else sealed.ref
-
     def elide(self, template: str = "compact", *, head_chars: int = 200, reason: str = "") -> Replace:
         """Propose a placeholder, made from a template: its name (``elision list templates``), or itself.
 
-        ``head_chars`` is how much of the text a template may show.
+        ``head_chars`` is how much of the text a template may show.  Where the edit is to wait, a text of like length
+        stands in for the placeholder, which is made when the edit is.
         """
         source = Template(template, head_chars)
-        return Replace(self.address, (Text(self.placeholder(source)),), reason, elides=True, template=source)
+        waits = self._view.waits and length(self.content) > _SURELY_LONGER + head_chars
+        text = _STAND_IN if waits else self.placeholder(source)
+        return Replace(self.address, (Text(text),), reason, elides=True, template=source)
+
+    def offload(self, folder: str, *, head_lines: int = 10, tail_lines: int = 10, reason: str = "") -> Replace:
+        """Propose that its text goes to a file in ``folder``, and a note stays: path, size, outline, head and tail.
+
+        Images stay.  The file is written before the edit stands; its name is the hash of what is in it.
+        """
+        pointer = Pointer(folder, head_lines, tail_lines)
+        return Replace(self.address, self.pointed(pointer), reason, elides=True, template=pointer)
+
+    def pointed(self, pointer: Pointer) -> tuple[Content, ...]:
+        """Return what stays of it where its text goes to a file, as things stand."""
+        from elision.offloading import note_of
+
+        beside = (part for part in self.content if not isinstance(part, Text))
+        return Text(note_of(self, pointer, self._view)), *beside
 
     def placeholder(self, template: Template) -> str:
         """Return the text of a placeholder for it, as things stand."""
         from elision.placeholders import PlaceholderFacts, render_placeholder
 
-        view, call, text, ref = self._view, self.call, self.text, self.ref
-        offered = view.request.offered
+        view, call, ref = self._view, self.call, self.ref
+        whole, offered = self._whole, view.request.offered
         path, version = self._skill(ref)
         facts = PlaceholderFacts(
             tool=call.name if call else "",
             arguments=call.arguments if call else None,
-            text=text,
-            chars=len(text),
-            lines=self.lines,
-            images=self.images,
+            text=self.text,
+            chars=len(plain(whole)),
+            lines=_lines(whole),
+            images=sum(isinstance(part, Image) for part in whole),
             classes=self.classes,
             ref=ref,
             tool_offered=offered is None or (call is not None and call.name in offered),
@@ -183,6 +265,12 @@ class Observation(PartView):
             version=version,
         )
         return render_placeholder(template.source, facts, head_chars=template.head_chars)
+
+    @property
+    def _whole(self) -> tuple[Content, ...]:
+        """What a placeholder gives the size of: the original of a text that was cut, else what stands here."""
+        cut = length(self.original) > length(self.content) and self._view.compat is None
+        return self.original if cut else self.content
 
     def _skill(self, ref: str) -> tuple[str, str]:
         """Return the path and version of a skill; its content names the version where the call does not."""
@@ -214,6 +302,14 @@ class MessageView:
         return self.message.kind
 
     @property
+    def tokens(self) -> int:
+        """Tokens of it as it stands."""
+        from elision.weights import tokens_at
+
+        view = self._view
+        return tokens_at(view.history, view.overlay, self.position, view.model)
+
+    @property
     def marks(self) -> int:
         """Cache breakpoints that the host has set in it."""
         return self.message.marks
@@ -221,11 +317,13 @@ class MessageView:
     @property
     def can_be_marked(self) -> bool:
         """Whether it has something that can carry a cache breakpoint: an image, or text that is not blank."""
-        return self._view.history.wire.cache_breakpoints and any(
-            isinstance(piece, Image) or (isinstance(piece, Text) and bool(piece.text.strip()))
-            for part in self.message.parts
-            for piece in (part.content if isinstance(part, ToolResult) else (part,))
-        )
+        if self._view.history.wire.cache_breakpoints:
+            for part in self.message.parts:
+                for piece in part.content if isinstance(part, ToolResult) else (part,):
+                    text = piece.text if isinstance(piece, Text) else ""
+                    if isinstance(piece, Image) or (text and not text.isspace()):
+                        return True
+        return False
 
     @property
     def parts(self) -> list[PartView]:
@@ -262,6 +360,19 @@ class StepView:
         return tuple(call for _, call in self._step.calls)
 
     @property
+    def messages(self) -> list[MessageView]:
+        """Its messages: what the model said, then the results."""
+        return [MessageView(self._view, position) for position in range(self._step.start, self._step.stop)]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of it as it stands, without what the user says beside its results."""
+        from elision.weights import step_tokens
+
+        view = self._view
+        return step_tokens(view.history, view.overlay, self._step, view.model)
+
+    @property
     def pending(self) -> bool:
         """Whether one of its calls lacks a result."""
         return self._step.open_at(self._view.moment.stop)
@@ -276,3 +387,7 @@ class StepView:
     def drop(self, *, reason: str = "") -> Drop:
         """Propose to leave the whole step out."""
         return Drop(self._step.index, reason)
+
+
+def _lines(content: Iterable[Content]) -> int:
+    return sum(len(part.text.splitlines()) for part in content if isinstance(part, Text))

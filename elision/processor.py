@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from elision.edits import Edit, Operation
 from elision.errors import nearest
+from elision.handover import Handover, Target
 from elision.history import Role
 from elision.moment import Moment
 from elision.view import View
@@ -50,6 +51,9 @@ class Processor(BaseModel, ABC):
     order_reason: ClassVar[str] = ""
     """Why ``after`` or ``last`` holds; shown when a chain breaks the rule."""
 
+    weighs: ClassVar[bool] = False
+    """Whether it asks for the tokens of the request (``view.tokens``): they are kept from request to request then."""
+
     cost: ClassVar[str] = ""
     """What it does to the provider's cached prefix, in one sentence (``elision list`` shows it)."""
 
@@ -74,6 +78,9 @@ class Processor(BaseModel, ABC):
         """Its name in YAML."""
         return str(getattr(self, "type", type(self).__name__))
 
+    at_breaks: ClassVar[bool] = False
+    """Whether it is asked only when the cached prefix is rewritten in any case, after all others."""
+
     scheduled: ClassVar[bool] = False
     """Whether its edits wait for a schedule: its own, or the chain's, so that all that rewrites does so together."""
 
@@ -97,9 +104,22 @@ class Processor(BaseModel, ABC):
         return "none"
 
     @property
+    def files_in(self) -> str:
+        """The folder of the files that it writes results to; what is read from there has been brought back."""
+        return ""
+
+    @property
     def runs_at(self) -> Stage:
         """The stage of this instance, where it depends on an option."""
         return self.stage
+
+    def params(self, view: View) -> Mapping[str, Any]:  # noqa: ARG002 (part of the contract)
+        """Return what the request needs beside its messages, as litellm and the provider's SDK take it."""
+        return {}
+
+    def handover(self, target: Target) -> Handover:  # noqa: ARG002 (part of the contract)
+        """Say whether it leaves the context of requests to this target to the provider."""
+        return Handover()
 
     def fires(self, moment: Moment) -> bool:  # noqa: ARG002 (part of the contract)
         """Whether a ``history`` processor is asked at this moment; decided from the counts alone."""

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from elision.compat import SWEAGENT, SWEAGENT_TYPES
-from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Remove, Replace, Tag, Template
-from elision.errors import ArchiveError, ProcessorError
-from elision.guard import ARCHIVED_FIRST, Case, Rule, first_refusal, redacts, results_of
-from elision.history import Address, History, Image, Opaque, Text, plain, texts_of
+from elision.edits import (
+    SHRINKING,
+    CacheBreakpoint,
+    Drop,
+    Edit,
+    Insert,
+    Pointer,
+    Remove,
+    Replace,
+    Tag,
+    chars_of,
+)
+from elision.errors import ArchiveError, OverBudgetError, ProcessorError
+from elision.guard import (
+    ARCHIVED_FIRST,
+    BOUND_THINKING,
+    NEVER_GROWS,
+    Case,
+    Rule,
+    Why,
+    bound_to,
+    first_refusal,
+    redacts,
+    results_of,
+)
+from elision.history import Piece, plain
+from elision.needle import strings_of
 from elision.originals import Owed, Taken
 from elision.overlay import content_at
 from elision.processor import Processor, Stage
+from elision.proposed import action_of, call_at, checked, new_call, step_chars
 from elision.registry import plugins
 from elision.report import AppliedEdit, Failure, Place, Refusal
 from elision.view import View
@@ -22,6 +46,7 @@ from elision.view import View
 if TYPE_CHECKING:
     from elision.archive import Entry
     from elision.batch import Candidate
+    from elision.offloading import OffloadedFile
     from elision.redaction import Policy
 
 
@@ -46,10 +71,13 @@ class Question:
     decisions: Decisions
     on_error: str
     stale: list[int] = field(default_factory=list)
+    held: list[Edit] = field(default_factory=list)
+    """What was refused until the turn is over."""
     policy: Policy = field(init=False)
 
     def __post_init__(self) -> None:
         self.policy = self.processor.view_policy
+        self.view.why_refused = self._why_refused
 
     def ask(self) -> list[int]:
         """Ask for edits and take in those that the guard lets pass; return the positions whose content changed."""
@@ -68,6 +96,14 @@ class Question:
             chosen = set()
         return [each for each in waiting if id(each) in chosen], [each for each in waiting if id(each) not in chosen]
 
+    def params(self) -> Mapping[str, Any]:
+        """Ask what is to be sent beside the messages; nothing where the processor raises."""
+        try:
+            return dict(self.processor.params(self.view))
+        except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
+            self._failed(error)
+            return {}
+
     def asked(self) -> list[Edit]:
         """Return what the processor proposes."""
         memory = self.view.memory
@@ -77,7 +113,9 @@ class Question:
                 return []
             self.view.wake()
             bookmark = memory.bookmark()
-            edits = _checked(self.processor.plan(self.view))
+            edits = checked(self.processor.plan(self.view))
+        except OverBudgetError:
+            raise
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the request goes out)
             self._failed(error)
             memory.rewind(bookmark)
@@ -88,25 +126,71 @@ class Question:
         """Take in an edit, or refuse it; return the positions whose content changed."""
         if self._changes_nothing(edit) or not self._passes(edit):
             return ()
-        return self._apply(edit)
+        binding = self.view.binding
+        breaks = binding.would_break(edit, self.stage)
+        behind = binding.behind(edit) if breaks and binding.closed else []
+        changed = [*self._apply(edit, breaks=breaks and binding.policy == "request_drop_block")]
+        for address in behind:
+            changed += self._apply(Replace(address, (), reason="bound to what stood before it"), follows=True)
+        return changed
+
+    def found(self, edit: Edit) -> tuple[Piece, ...]:
+        """Return the content that an edit would replace, as it stands."""
+        if not isinstance(edit, Replace) or edit.template is not None:
+            return ()
+        return content_at(self.view.history, self.view.overlay, edit.address, self.view.stage)
+
+    def place_of(self, edit: Edit) -> tuple[int, int, str]:
+        """Return where an edit is made, and how, in the order of the history."""
+        position, part, *_ = self._place(edit)
+        return position, -1 if part is None else part, edit.text if isinstance(edit, Insert) else action_of(edit)
+
+    def hold_back(self, edits: Iterable[Edit]) -> None:
+        """Note that edits wait until no bound thinking stands behind them."""
+        for edit in edits:
+            self._refuse(edit, BOUND_THINKING, bound_to(self.view.binding))
+            self.view.binding.told.deferred = True
+
+    def gains_nothing(self, edit: Edit, tokens: int) -> bool:
+        """Whether an edit is refused because it shrinks and would save no tokens; so many it would."""
+        if not isinstance(edit, Replace) or self.processor.operation not in SHRINKING or self._sweagent or tokens > 0:
+            return False
+        self._refuse(
+            edit, NEVER_GROWS, f"it would save no tokens, but cost {-tokens}" if tokens else "it saves no tokens"
+        )
+        return True
+
+    @property
+    def _sweagent(self) -> bool:
+        """Whether SWE-agent's own bytes are wanted."""
+        return self.view.compat == SWEAGENT and type(self.processor) in _sweagents_own()
 
     def _passes(self, edit: Edit) -> bool:
         """Whether the guard lets an edit pass; a refusal is noted, and offered again where it may pass later."""
-        view = self.view
-        case = Case(
-            edit=edit,
-            processor=self.processor,
-            stage=self.stage,
-            view=view,
-            sweagent=view.compat == SWEAGENT and type(self.processor) in _sweagents_own(),
-        )
-        refused = first_refusal(case)
+        refused = first_refusal(self._case(edit))
         if refused is not None:
             rule, why = refused
-            if why.until != "never":
+            if rule is BOUND_THINKING:
+                self._note_bound(edit, why)
+            elif why.until != "never":
                 self._put_off(edit, rests_on_facts=why.until == "changed")
             self._refuse(edit, rule, why.reason)
         return refused is None
+
+    def _case(self, edit: Edit) -> Case:
+        return Case(edit=edit, processor=self.processor, stage=self.stage, view=self.view, sweagent=self._sweagent)
+
+    def _why_refused(self, edit: Edit) -> str:
+        refused = first_refusal(self._case(edit))
+        return f"{refused[0].name}: {refused[1].reason}" if refused else ""
+
+    def _note_bound(self, edit: Edit, why: Why) -> None:
+        told, policy = self.view.binding.told, self.view.binding.policy
+        if why.until == "turn":
+            self.held.append(edit)
+        told.deferred = told.deferred or policy == "defer"
+        if policy == "error" and not told.error:
+            told.error = f"{self.processor.type_name} would edit message {self._place(edit)[0]}, and {why.reason}"
 
     def _put_off(self, edit: Edit, *, rests_on_facts: bool) -> None:
         """Have an edit's place offered again: when the facts of its results change, or else soon."""
@@ -118,17 +202,24 @@ class Question:
             places = [paired.address for paired in results_of(self.view.history, edit)]
             again.update(dict.fromkeys(places or ([edit.address] if isinstance(edit, Replace) else [])))
 
-    def _apply(self, edit: Edit) -> Sequence[int]:
+    def _apply(self, edit: Edit, *, breaks: bool = False, follows: bool = False) -> Sequence[int]:
+        """Take in an edit; ``breaks`` says that the provider has to know of it, ``follows`` that another made it."""
         overlay, originals = self.view.overlay, self.view.originals
         applied = self._applied(edit)
-        stand = partial(self._stands, edit, applied)
+        stand = partial(self._stands, edit, applied, breaks=breaks)
         undo, owed = stand, None
         if isinstance(edit, Replace | Drop | Insert) and not redacts(edit, self.processor):
             undo = partial(self._taken_back, edit, applied, overlay.undoing(edit))
-            owed = Owed(self.index, edit) if self.view.stage is not None else None
-        originals.taken.append(Taken(self._entry(edit, applied), stand, undo, owed))
+            owed = Owed(self.index, edit) if self.view.stage is not None and not follows else None
+        file = self._file(edit)
+        spoil = partial(self._has_no_file, edit, applied, overlay.undoing(edit)) if file else None
+        originals.taken.append(Taken(self._entry(edit, applied), stand, undo, owed, file, spoil))
         if isinstance(edit, Insert):
             originals.texts.append(edit.text)
+        elif isinstance(edit, Replace) and edit.elides and (call := new_call(edit)) is not None:
+            found = content_at(self.view.history, overlay, edit.address, self.view.stage)
+            before = frozenset(strings_of(found))
+            originals.texts += [text for text in strings_of(call) if text not in before]
         if overlay.apply(edit, self.index) and isinstance(edit, Replace):
             self.stale.append(edit.address.position)
         self.decisions.edits.append(applied)
@@ -137,18 +228,36 @@ class Question:
             return range(step.start, step.stop)
         return [edit.address.position] if isinstance(edit, Replace) else ()
 
-    def _stands(self, edit: Edit, applied: AppliedEdit) -> None:
-        self._tell("elision_edit_applied", edit=applied, ref=applied.ref)
+    def _stands(self, edit: Edit, applied: AppliedEdit, *, breaks: bool) -> None:
+        self.view.binding.told.broken |= breaks
+        if not self.view.originals.shadow:
+            self._tell("elision_edit_applied", edit=applied, ref=applied.ref)
         self.decisions.refusals.pop((applied.processor, applied.action, applied.position, applied.part), None)
         if isinstance(edit, Replace | Tag):
             self.decisions.touched.add(edit.address.position)
 
+    def _file(self, edit: Edit) -> OffloadedFile | None:
+        """Return the file that what stands where an edit is made goes to."""
+        if not isinstance(edit, Replace) or not isinstance(edit.template, Pointer):
+            return None
+        from elision.offloading import offloaded_file
+
+        found = content_at(self.view.history, self.view.overlay, edit.address, self.view.stage)
+        return offloaded_file(edit.template.folder, plain(found))
+
+    def _has_no_file(self, edit: Edit, applied: AppliedEdit, undo: Callable[[], None], why: str) -> None:
+        self._undone(applied, undo)
+        self._refuse(edit, ARCHIVED_FIRST, why)
+
     def _taken_back(self, edit: Edit, applied: AppliedEdit, undo: Callable[[], None]) -> None:
+        self._undone(applied, undo)
+        self._refuse(edit, ARCHIVED_FIRST, self.view.originals.trouble)
+
+    def _undone(self, applied: AppliedEdit, undo: Callable[[], None]) -> None:
         undo()
         edits = self.decisions.edits
         place = next(index for index in range(len(edits) - 1, -1, -1) if edits[index] is applied)
         del edits[place]
-        self._refuse(edit, ARCHIVED_FIRST, self.view.originals.trouble)
 
     def _withholding(self) -> list[Edit]:
         """Return edits that withhold what a processor of the operation ``redact`` was to look at and did not."""
@@ -210,20 +319,22 @@ class Question:
     def _applied(self, edit: Edit) -> AppliedEdit:
         position, part, call_id, tool = self._place(edit)
         view, operation = self.view, self.processor.operation
+        if operation == "clear" and isinstance(edit, Replace) and new_call(edit) is not None:
+            operation = "clear_inputs"
         before = after = 0
         ref: str | None = None
         if isinstance(edit, Replace):
             found = content_at(view.history, view.overlay, edit.address, view.stage)
-            before, after = len(plain(found)), len(plain(edit.content))
+            before, after = chars_of(found), chars_of(edit.content)
             ref = getattr(view.originals.sealed(view.history, edit.address), "ref", None)
         elif isinstance(edit, Drop):
-            before = _chars(view.history, edit.step)
+            before = step_chars(view.history, edit.step)
             ref = getattr(view.originals.sealed(view.history, edit.step), "ref", None)
         elif isinstance(edit, Insert):
             after = len(edit.text)
         return AppliedEdit(
             self.processor.type_name,
-            _action(edit),
+            action_of(edit),
             operation,
             position,
             part,
@@ -243,7 +354,7 @@ class Question:
 
     def _refuse(self, edit: Edit, rule: Rule, reason: str) -> None:
         position, part, call_id, tool = self._place(edit)
-        action, name = _action(edit), self.processor.type_name
+        action, name = action_of(edit), self.processor.type_name
         classes = () if rule.number == 0 else self._classes(edit)
         refusal = Refusal(name, action, position, part, call_id, rule.name, reason, tool, classes)
         known = self.decisions.refusals.get(refusal.place)
@@ -256,7 +367,7 @@ class Question:
         match edit:
             case Replace(address=address) | Tag(address=address):
                 paired = history.paired.get(address)
-                call = paired.call if paired else None
+                call = paired.call if paired else call_at(history, address)
                 return address.position, address.part, call.id if call else "", call.name if call else ""
             case Drop(step=step):
                 return (history.steps[step].start if 0 <= step < len(history.steps) else -1), None, "", ""
@@ -278,21 +389,6 @@ class Question:
         self.decisions.failures.setdefault((name, told), Failure(name, told))
 
 
-def _chars(history: History, step: int) -> int:
-    found = history.steps[step]
-    return sum(len(text) for message in history.messages[found.start : found.stop] for text in texts_of(message.parts))
-
-
-def _checked(planned: Any) -> list[Edit]:
-    if planned is None:
-        raise TypeError("plan gave None; it gives edits (yield them, or return a list)")
-    edits = list(planned)
-    for edit in edits:
-        if not _well_formed(edit):
-            raise TypeError(f"plan gave {edit!r:.200}, which is no edit; edits are made with the view's builders")
-    return edits
-
-
 @cache
 def _sweagents_own() -> frozenset[type[Processor]]:
     """The classes that have SWE-agent's exemptions: those that ship, not any that calls itself so."""
@@ -302,38 +398,3 @@ def _sweagents_own() -> frozenset[type[Processor]]:
         for name, cls in known.processors().items()
         if name in SWEAGENT_TYPES and known.owner("elision_processors", name) == "builtin"
     )
-
-
-_EDITS = (Replace, Drop, Remove, Insert, Tag, CacheBreakpoint)
-
-
-def _well_formed(edit: Any) -> bool:
-    """Whether this is an edit as the builders make them: no subclass, every field of its type."""
-    if type(edit) not in _EDITS or not isinstance(edit.reason, str):
-        return False
-    match edit:
-        case Replace(address=Address(position=int(), part=int()), content=tuple() as content, elides=bool()):
-            return all(map(_is_content, content)) and (edit.template is None or type(edit.template) is Template)
-        case Tag(address=Address(position=int(), part=int()), tags=frozenset() as tags):
-            return all(isinstance(tag, str) for tag in tags)
-        case Insert(position=int(), role="user" | "system", text=str(), kind="note" | "summary"):
-            return True
-        case CacheBreakpoint(position=int(), on=bool()) | Drop(step=int()) | Remove(position=int()):
-            return True
-    return False
-
-
-def _is_content(part: Any) -> bool:
-    if type(part) is Text:
-        return isinstance(part.text, str)
-    return isinstance(part.url, str) if type(part) is Image else type(part) is Opaque
-
-
-def _action(edit: Edit) -> str:
-    match edit:
-        case Replace(elides=True):
-            return "elide"
-        case CacheBreakpoint(on=on):
-            return "set_cache_breakpoint" if on else "clear_cache_breakpoint"
-        case _:
-            return type(edit).__name__.lower()

@@ -12,28 +12,55 @@ _item = operator.itemgetter("content")
 _KEYS = ("content", "output", "parts")
 
 
+LOOKED_INTO = 1024
+"""Messages whose content is looked at with one request; beyond that the newest, and the others in turn."""
+
+
 class Known:
     """The messages of the request before.
 
     A message is recognised by identity, or by equality, together with its content and the length of content that is a
-    list: a host that edits its messages in place is noticed, too.
+    list: a host that edits its messages in place is noticed, too.  In a history longer than ``LOOKED_INTO`` that is so
+    at once for the newer half of as many messages, and for older ones within a few requests.
     """
 
     def __init__(self) -> None:
         self.raws: list[Any] = []
         self._contents: list[Any] = []
         self._lengths: dict[int, int] = {}
+        self._turn = 0
 
     def compare(self, messages: list[Any]) -> Literal["same", "equal", "other"]:
         """Say whether ``messages`` begin with the known ones: the same objects, equal ones, or others."""
-        begin = messages[: len(self.raws)]
-        same = len(begin) == len(self.raws) and all(map(operator.is_, begin, self.raws))
-        if not same and begin != self.raws:
+        known = len(self.raws)
+        if len(messages) < known:
             return "other"
-        unchanged = contents(begin) == self._contents and all(
-            len(self._contents[position]) == length for position, length in self._lengths.items()
-        )
+        same = all(map(operator.is_, self.raws, messages))
+        if not same and messages[:known] != self.raws:
+            return "other"
+        unchanged = all(self._is_unchanged(messages, *span) for span in self._spans(known))
         return ("same" if same else "equal") if unchanged else "other"
+
+    def _spans(self, known: int) -> list[tuple[int, int]]:
+        """Return the parts of the history to look into now."""
+        if known <= LOOKED_INTO:
+            return [(0, known)]
+        half = LOOKED_INTO // 2
+        newer = known - half
+        start = self._turn if self._turn < newer else 0
+        self._turn = min(start + half, newer)
+        return [(start, self._turn), (newer, known)]
+
+    def _is_unchanged(self, messages: list[Any], start: int, stop: int) -> bool:
+        before = self._contents[start:stop]
+        return contents(messages[start:stop]) == before and (
+            not self._lengths
+            or all(
+                len(content) == self._lengths[position]
+                for position, content in enumerate(before, start)
+                if isinstance(content, list)
+            )
+        )
 
     def replace(self, messages: list[Any]) -> None:
         """Take equal objects in place of the known ones."""

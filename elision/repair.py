@@ -24,6 +24,7 @@ from elision.history import (
     ToolResult,
     has_surrogates,
     is_blank_block,
+    only_content,
 )
 from elision.overlay import Overlay
 
@@ -54,7 +55,7 @@ class Assembly:
         part = self.history.messages[address.position].parts[address.part]
         assert isinstance(part, ToolResult)  # noqa: S101 (addresses of results only)
         version = self.overlay.version(address)
-        content = version.content if version else part.content
+        content = only_content(version.content) if version else part.content
         if address.position in self.history.faults.surrogates:
             content = _scrubbed(content)
         if address.position in self.history.faults.blanks:
@@ -79,7 +80,8 @@ def assemble(work: Assembly) -> Assembled:
     emit = _emitter(work, repairs)
     for segment in work.history.segments:
         for insert in inserted.get(segment.start, ()):
-            out.extend(work.dialect.build(_inserted_message(insert)))
+            if not says(work.history.messages[segment.start], insert):
+                out.extend(work.dialect.build(_inserted_message(insert)))
         if segment.step is not None and work.overlay.is_dropped(segment.step):
             out.extend(_left(work, segment, repairs))
             continue
@@ -135,7 +137,8 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         return work.rendered[position]
     if len(removed) == len(message.parts):
         return None
-    contents = work.overlay.changes(position)
+    patch = Patch.of(message, work.overlay.changes(position))
+    contents, removed = patch.contents, removed | patch.removed
     if position in faults.surrogates:
         repairs.append(Repair("surrogate", position, "lone surrogates replaced with U+FFFD"))
         contents = _without_surrogates(message, contents)
@@ -147,7 +150,7 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
         if not left or isinstance(left[-1], Thinking):
             keep = max(blanks)
             blanks, contents = blanks - {keep}, {**contents, keep: (Text(BLANK),)}
-    return work.dialect.patch(message, Patch(contents=contents, removed=removed | blanks))
+    return work.dialect.patch(message, replace(patch, contents=contents, removed=removed | blanks))
 
 
 def _answers(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]:
@@ -176,10 +179,16 @@ def _beside(work: Assembly, step: Step) -> Iterator[Part]:
         for index, part in enumerate(work.history.messages[position].parts):
             if isinstance(part, Text):
                 blank = position in work.history.faults.blanks
-                found = _scrubbed(changes.get(index, (part,)))
+                found = _scrubbed(only_content(changes.get(index, (part,))))
                 yield from (piece for piece in found if not (blank and is_blank_block(piece)))
             elif not isinstance(part, ToolResult):
                 yield part
+
+
+def says(message: Message, insert: Insert) -> bool:
+    """Whether a message of the host's is what was to be inserted before it: a view that is processed again."""
+    part = message.parts[0] if len(message.parts) == 1 else None
+    return isinstance(part, Text) and (part.text, message.role) == (insert.text, insert.role)
 
 
 def _inserted_message(insert: Insert) -> Message:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from elision.applied import ProviderEdit
 from elision.kept import Kept, Unknown
+from elision.own_values import own_profile
 from elision.repair import Repair
+from elision.shadow import Shadow
 from elision.standing import UNKNOWN, SkillChange
+
+if TYPE_CHECKING:
+    from elision.cache.report import CacheReport, Sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class Failure:
     @property
     def told(self) -> str:
         """The failure in one line."""
-        raised = "" if self.processor == "archive" else f"{self.processor} raised "
+        raised = "" if self.processor in ("archive", "files", "params") else f"{self.processor} raised "
         return f"{raised}{self.error}; {self.effect}"
 
 
@@ -96,7 +102,8 @@ class Tokens(NamedTuple):
 class SentView:
     """The view of one request.
 
-    ``messages`` are in the host's own dialect; those that no edit touched are the host's own objects.
+    ``messages`` are in the host's own dialect; those that no edit touched are the host's own objects.  In shadow mode
+    they are the host's, all of them; all else that is reported is of what would have been sent, which is in ``shadow``.
     """
 
     messages: list[Any]
@@ -108,22 +115,60 @@ class SentView:
     pending: Sequence[Pending]
     history: Sequence[Any]
     model: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """What the request needs beside its messages, as litellm and the provider's SDK take it."""
+    owner: Literal["elision", "provider"] = "elision"
+    """Who manages the context of this request."""
+    problems: Sequence[str] = ()
+    """What the chain was to hand over to the provider and may not."""
+    native: Sequence[ProviderEdit] = ()
+    """What the provider has done with the context of the session's earlier requests (see :meth:`Session.record`)."""
     unreachable: Sequence[Pending] = ()
     """Calls whose placeholders no tool of the request can read back any longer."""
     kept: Kept | None = field(default=None, repr=False, compare=False)
+    tools: Any = None
+    """The request's tool definitions, the host's own, in the order in which this session first saw them."""
+    shadow: Shadow | None = None
+    """In shadow mode what would have been sent; nothing where the view is live."""
+    sent: Sent | None = field(default=None, repr=False, compare=False)
+    """What the cache report is worked out from."""
+
+    @property
+    def live(self) -> bool:
+        """Whether what was decided is sent; in shadow mode the original is."""
+        return self.shadow is None
+
+    @property
+    def decided(self) -> list[Any]:
+        """The messages that were decided on, whether or not they are sent."""
+        return self.shadow.messages if self.shadow else self.messages
 
     @cached_property
     def tokens(self) -> Tokens:
-        """Tokens before and after, counted when first asked for (see :mod:`elision.tokens`)."""
+        """Tokens before and after the chain, counted when first asked for (see :mod:`elision.tokens`)."""
         from elision.tokens import count_messages
 
-        before, after = count_messages((self.history, self.messages), self.dialect, self.model)
+        with own_profile(self.kept.request.own if self.kept else None):
+            before, after = count_messages((self.history, self.decided), self.dialect, self.model)
         return Tokens(before, after)
+
+    @cached_property
+    def cache(self) -> CacheReport:
+        """What the provider is expected to find again of earlier requests, what the request costs, and where it breaks.
+
+        Worked out when it is read.
+        """
+        from elision.cache.report import CacheReport
+
+        if self.sent is None:
+            raise TypeError("cache: this view is not of a session; process the messages with a chain")
+        return CacheReport(self.sent)
 
     @cached_property
     def unknown(self) -> Unknown:
         """Results that no rule of the table knows, which are sent in full; counted when first asked for."""
-        return self.kept.unknown() if self.kept else Unknown(0, 0, ())
+        with own_profile(self.kept.request.own if self.kept else None):
+            return self.kept.unknown() if self.kept else Unknown(0, 0, ())
 
     @cached_property
     def skill_changes(self) -> Sequence[SkillChange]:
@@ -169,8 +214,14 @@ class SentView:
         return {
             "dialect": self.dialect,
             "model": self.model,
-            "messages": {"before": len(self.history), "after": len(self.messages)},
+            "owner": self.owner,
+            "live": self.live,
+            "params": self.shadow.params if self.shadow else self.params,
+            "problems": list(self.problems),
+            "native": [edit._asdict() for edit in self.native],
+            "messages": {"before": len(self.history), "after": len(self.decided)},
             "tokens": self.tokens._asdict(),
+            "cache": self.cache.as_dict() if self.sent else None,
             "edits": [asdict(edit) for edit in self.edits],
             "refusals": [asdict(refusal) for refusal in self.refusals],
             "failures": [asdict(failure) for failure in self.failures],
@@ -181,6 +232,12 @@ class SentView:
             "skill_changes": [change._asdict() for change in self.skill_changes],
             "note": self.note,
         }
+
+
+def in_shadow(view: SentView, tools: Any) -> SentView:
+    """Return the view of the same request in shadow mode, with the tools as the host has them."""
+    shadow = Shadow(view.messages, view.params, view.tools)
+    return replace(view, messages=list(view.history), params={}, tools=tools, shadow=shadow)
 
 
 def _unknown_note(tools: Sequence[str], table: str) -> str:

@@ -20,15 +20,25 @@ from elision.economics import Meter, polling_auto
 from elision.errors import closest
 
 MOST_OF_WINDOW = 0.75
-"""Share of the window over which ``break_even`` waits no longer."""
+"""Share of the window over which ``break_even`` waits no longer, if enough can be saved."""
+
+ENOUGH_OF_WINDOW = 0.05
+"""Share of the window that is enough: where what stays fills the window, a rewrite at each step gains nothing."""
+
+ALL_OF_WINDOW = 0.95
+"""Share of the window over which anything is enough."""
 
 
 class Prices(NamedTuple):
-    """What reading and writing a token of the cache costs, and how long a request may be."""
+    """What reading and writing a token of the cache costs, and how long a request may be.
+
+    ``tiers`` are those of :class:`elision.economics.Price`.
+    """
 
     read: float
     write: float
     window_tokens: int | None
+    tiers: tuple[tuple[int, float], ...] = ()
 
 
 class Load(NamedTuple):
@@ -37,7 +47,8 @@ class Load(NamedTuple):
     ``steps`` are those since the first edit that waits was proposed, the newest included.  ``stale_tokens`` would be
     saved, ``rewritten_tokens`` would have to be written to the cache again, ``carried`` adds up what was stale in each
     request since then, ``kept`` are the newest steps, which stay.  ``added_tokens`` are those of a step from there on,
-    ``removed_tokens`` those of a result that go.
+    ``removed_tokens`` those of a result that go.  ``cold``: the provider has nothing of the prefix any more, so that
+    clearing costs nothing; ``break_even`` and ``polling: auto`` do not wait then.
     """
 
     steps: int
@@ -46,10 +57,11 @@ class Load(NamedTuple):
     rewritten_tokens: int
     added_tokens: float
     removed_tokens: float
-    carried: int
+    carried: float
     kept: int
     spent: float
     prices: Prices
+    cold: bool = False
 
 
 class Polling(BaseModel):
@@ -69,6 +81,8 @@ class Polling(BaseModel):
         """Whether it is time."""
         if self.polling != "auto":
             return load.steps >= self.polling
+        if load.cold:
+            return True
         wait = polling_auto(load.prices.write, load.prices.read, load.kept, load.added_tokens, load.removed_tokens)
         return load.steps >= wait
 
@@ -116,7 +130,7 @@ class Trigger(BaseModel):
         return bool(limits) and load.total_tokens >= min(limits) and load.stale_tokens >= self.clear_at_least_tokens
 
 
-_NAMES = ("break_even", "every_step")
+NAMES = ("break_even", "every_step")
 _FORMS = "schedules are: break_even, every_step, {polling: N}, {polling: auto}, {trigger_tokens: N}, {trigger_share: S}"
 
 
@@ -127,8 +141,8 @@ def _in_one_form(given: Any) -> Any:
         if "polling" in given and triggers:
             raise ValueError(f"a schedule has either 'polling' or '{triggers[0]}'; remove one of them")
         return (Polling if "polling" in given else Trigger).model_validate(dict(given))
-    if isinstance(given, str) and given not in _NAMES:
-        near = closest(given, _NAMES)
+    if isinstance(given, str) and given not in NAMES:
+        near = closest(given, NAMES)
         told = f"did you mean {near!r}?" if near else f"{_FORMS}; correct it"
         raise ValueError(f"there is no schedule {given!r:.80}; {told}")
     if not isinstance(given, str | Polling | Trigger):
@@ -150,8 +164,15 @@ def is_due(schedule: Schedule, load: Load) -> bool:
     """Whether what has been proposed is done now."""
     if not isinstance(schedule, str):
         return schedule.due(load)
-    if schedule == "every_step":
+    if schedule == "every_step" or load.cold:
         return True
-    if load.prices.window_tokens is not None and load.total_tokens > MOST_OF_WINDOW * load.prices.window_tokens:
+    if load.prices.window_tokens is not None and _fills(load, load.prices.window_tokens):
         return True
     return Meter(load.prices.read, load.prices.write, carried=load.carried).pays(load.rewritten_tokens, load.spent)
+
+
+def _fills(load: Load, window_tokens: int) -> bool:
+    """Whether the window is so full that what can be saved is worth a rewrite, whatever that costs."""
+    if load.total_tokens > ALL_OF_WINDOW * window_tokens:
+        return True
+    return load.total_tokens > MOST_OF_WINDOW * window_tokens and load.stale_tokens >= ENOUGH_OF_WINDOW * window_tokens

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from elision.edits import Insert
 from elision.fold import Fold
-from elision.history import Address, Content, History, Step, ToolResult, has_surrogates
+from elision.history import Address, History, Piece, Step, ToolResult, has_surrogates
 from elision.needle import Needle, parts_of
 from elision.outgoing import Outgoing
 from elision.overlay import Overlay, original
@@ -33,13 +33,13 @@ class SentRequest:
         self.lasting_edits = len(fold.decisions.edits)
         self.lasting_refusals = len(fold.decisions.refusals)
 
-    def original_content(self, address: Address) -> tuple[Content, ...]:
+    def original_content(self, address: Address) -> tuple[Piece, ...]:
         """Return what the host gave at an address; nothing where no processor can edit."""
         return original(self.fold.history, address)
 
     def contents(
         self, address: Address, leaves_with: int | None
-    ) -> Iterator[tuple[bool, int, tuple[Content, ...] | None]]:
+    ) -> Iterator[tuple[bool, int, tuple[Piece, ...] | None]]:
         """Yield what each stage left at an address: whether it lasts, the stage, and the content.
 
         The content is ``None`` where the step ``leaves_with`` has been dropped.

@@ -8,15 +8,17 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elision.history import Address, History, Paired, ToolResult, plain
+from elision.history import Address, History, Paired, ToolCall, ToolResult, plain
 
 if TYPE_CHECKING:
     from elision.classification import Classification, Facts, Table
     from elision.moment import Moment, Request
+    from elision.protected import ProtectedTools
 
 UNKNOWN = "unknown"
 RECEIPT = "receipt"
 SKILL = "skill"
+RECALLED = "recalled"
 
 
 class SkillChange(NamedTuple):
@@ -60,8 +62,9 @@ class Standing:
     those that are superseded, each once.
     """
 
-    def __init__(self, history: History, table: Table | None) -> None:
+    def __init__(self, history: History, table: Table | None, folders: frozenset[str] = frozenset()) -> None:
         self.table = table
+        self.folders = folders
         self.changed: list[Address] = []
         self.stale: list[Address] = []
         self.skill_changes: list[SkillChange] = []
@@ -78,6 +81,11 @@ class Standing:
         self._annotations: Mapping[str, Mapping[str, Any]] = {}
         self._waits = _waits(table) if table else ()
         self._limits = _limits(table) if table else {}
+        self._protected: dict[str, ProtectedTools] = {}
+
+    def beginning(self, history: History) -> Standing:
+        """Return the same, at the beginning of another history."""
+        return Standing(history, self.table, self.folders)
 
     def classification(self, paired: Paired) -> Classification | None:
         """Return the classes of an observation and what decided them; nothing without a table."""
@@ -97,6 +105,13 @@ class Standing:
         """Whether what it is about has been read or written later."""
         return paired.address in self._superseded
 
+    def brought_back(self, paired: Paired, recall_tool: str = "") -> bool:
+        """Whether a call has read an offloaded file, or recalled an original."""
+        call = paired.call
+        if call is None:
+            return False
+        return bool(recall_tool and call.name == recall_tool) or self._reads_back(call)
+
     def resolved(self, paired: Paired) -> bool:
         """Whether the same call has succeeded later."""
         return paired.address in self._resolved
@@ -106,6 +121,17 @@ class Standing:
         if self.table is None:
             return True
         return self.table.verdict(operation, self.classes(paired), self.facts(paired, newest_step)).allowed
+
+    def protected_tools(self, operation: str, moment: Moment, request: Request) -> frozenset[str]:
+        """Return the tools, offered or called so far, of which an operation may not be done to every result."""
+        from elision.protected import ProtectedTools
+
+        if self.table is None:
+            return frozenset()
+        found = self._protected.get(operation)
+        if found is None:
+            found = self._protected[operation] = ProtectedTools(operation, self._history, self, self.table)
+        return found.names(request.offered, moment, annotations_of(request.tools))
 
     def facts(self, paired: Paired, newest_step: int) -> Facts:
         """Return what the cells of the table ask about an observation."""
@@ -133,7 +159,15 @@ class Standing:
     def _classify(self, table: Table, paired: Paired) -> Classification:
         if paired.call is None:
             return _no_call()
-        return table.classify(paired.call, self._status(paired), self._annotations.get(paired.call.name))
+        found = table.classify(paired.call, self._status(paired), self._annotations.get(paired.call.name))
+        return _recalled(found) if RECALLED in table.classes and self._reads_back(paired.call) else found
+
+    def _reads_back(self, call: ToolCall) -> bool:
+        if not self.folders:
+            return False
+        from elision.offloading.naming import names_folder
+
+        return any(names_folder(call.arguments, folder) for folder in self.folders)
 
     def _enter(self, table: Table, paired: Paired, model: str | None) -> None:
         classes = self.classes(paired)
@@ -143,16 +177,16 @@ class Standing:
         if paired.call is None:
             return
         call, failed = paired.call, self._status(paired) == "error"
-        if SKILL in classes and not failed:
-            self._pin(table.resource(call) or table.same_call(call), table.extent(call), paired)
         key = table.same_call(call)
+        resource, extent = table.subject(call)
+        if SKILL in classes and not failed:
+            self._pin(resource or key, extent, paired)
         if failed:
             self._failed.setdefault(key, []).append(paired.address)
         elif key in self._failed:
             self._note(self._failed.pop(key), self._resolved)
-        resource = table.resource(call)
         if resource is not None:
-            self._about(resource, table.extent(call), paired.address, failed=failed, writes=RECEIPT in classes)
+            self._about(resource, extent, paired.address, failed=failed, writes=RECEIPT in classes)
 
     def _about(self, resource: str, extent: str, address: Address, *, failed: bool, writes: bool) -> None:
         """A write, or a reading of the whole, supersedes all that is known of a resource; else the same part of it."""
@@ -218,6 +252,14 @@ def annotations_of(tools: Any) -> dict[str, Mapping[str, Any]]:
                 if isinstance(name, str):
                     found[name] = owner["annotations"]
     return found
+
+
+def _recalled(found: Classification) -> Classification:
+    """Return the classes of a call, and that of what is brought back: it reads an offloaded file."""
+    from elision.classification import Classification, Reason
+
+    reason = Reason((RECALLED,), "offload", "it reads an offloaded file")
+    return Classification(found.classes | {RECALLED}, (*found.rules, reason))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def trace(
     following = Following(chain, needle, history, _spots(needle, history, facts.system))
     if not following.spots:
         raise InputError(_nowhere(needle, given))
-    session = chain.session("trace")
+    session = replace(chain, mode="live", share=None).session("trace")
     requests = _requests(history)
     with warnings.catch_warnings():
         # What failed is in the trace.

@@ -6,30 +6,39 @@ builders (``observation.elide()``, ``step.drop()``, ``view.insert()`` …) make 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from elision import offers
-from elision.edits import CacheBreakpoint, Insert, Replace, Tag
-from elision.history import Address, History, Kind, Opaque, Paired, ToolResult
+from elision.binding import Binding
+from elision.breakpoints import Breakpoints, breakpoints_for
+from elision.cache.cuts import Cut
+from elision.edits import CacheBreakpoint, Insert, Replace, Tag, Ttl
+from elision.history import Address, History, Kind, Opaque, Paired, Thinking, ToolCall, ToolResult
 from elision.moment import KeyIndex, Memory, Moment, Request
 from elision.overlay import Overlay
+from elision.pairing import step_at
 from elision.parts import MessageView, Observation, PartView, StepView
+from elision.said import CallView, ThinkingView
 
 if TYPE_CHECKING:
     from elision.edits import Edit
+    from elision.handover import Target
     from elision.hostside import HostSide
     from elision.originals import Originals
     from elision.profiles import Profile
+    from elision.sizes import RequestSize
     from elision.standing import Standing
 
 
 class View:
     """The history as one processor finds it.
 
-    Attributes ``history``, ``overlay`` and ``stage`` are the engine's; processors use the rest.
+    Attributes ``history``, ``overlay``, ``stage`` and ``waits`` (whether what is proposed waits for a schedule) are the
+    engine's; processors use the rest.  ``size`` says how long the request is, to ``request`` processors that say
+    ``weighs``; ``why_refused`` says why the guard would refuse an edit, and nothing where it would let it pass.
     """
 
     def __init__(
@@ -45,6 +54,10 @@ class View:
         host: HostSide | None = None,
         standing: Standing,
         originals: Originals,
+        waits: bool = False,
+        cut: Cut | None = None,
+        binding: Binding | None = None,
+        size: RequestSize | None = None,
     ) -> None:
         self.history = history
         self.overlay = overlay
@@ -54,8 +67,13 @@ class View:
         self.memory = memory or Memory()
         self.request = request or Request()
         self.originals = originals
+        self.waits = waits
+        self._cut = cut or Cut()
+        self.binding = binding or Binding(history, overlay)
         self._standing = standing
         self._host = host
+        self.size = size
+        self.why_refused: Callable[[Edit], str] = lambda _: ""
 
     @property
     def standing(self) -> Standing:
@@ -115,9 +133,29 @@ class View:
             if not self._gone(position):
                 yield MessageView(self, position)
 
+    def newest_markable(self, roles: Collection[str], *, upto: int | None = None) -> MessageView | None:
+        """Return the newest message of these roles, up to a position, that can carry a cache breakpoint."""
+        start, stop = self.window
+        for position in range((stop if upto is None else min(stop, upto + 1)) - 1, start - 1, -1):
+            if self.history.messages[position].role in roles and not self._gone(position):
+                found = MessageView(self, position)
+                if found.can_be_marked:
+                    return found
+        return None
+
+    def blocks_between(self, before: MessageView, last: MessageView) -> int:
+        """Return how many blocks of content there are after one message up to another, as the provider counts them."""
+        between = range(before.position + 1, last.position + 1)
+        return sum(len(self.history.messages[place].parts) or 1 for place in between if not self._gone(place))
+
     def marked_messages(self) -> list[MessageView]:
         """Return the messages in which the host has set cache breakpoints."""
         return [MessageView(self, position) for position in self.history.marked if position < self.moment.stop]
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """How many cache breakpoints the messages may have, and the places that matter for where they pay."""
+        return breakpoints_for(self.history, self.moment, self.request, self._cut)
 
     @property
     def has_task(self) -> bool:
@@ -134,23 +172,29 @@ class View:
         one whose edit was refused for a reason that may pass is offered again.  Placeholders and the results of the
         newest step are left out.
         """
-        memory, history = self.memory, self.history
-        for address in [*self.settled(memory.deferred), *self.changed_results("observations")]:
-            paired = history.paired[address]
-            if paired.ordinal < memory.offered_observations:
-                memory.deferred.pop(address, None)
-                yield from self.offer(paired)
-        fresh = history.observations[memory.looked_at : self.moment.observations]
-        memory.looked_at = self.moment.observations
-        memory.fitting += [each for each in fresh if only is None or only(Observation(self, each))]
-        stop, oldest_kept = len(memory.fitting) - max(keep_last, 0), self.moment.newest_step - max(keep_steps, 1) + 1
-        while memory.offered_fitting < stop:
-            paired = memory.fitting[memory.offered_fitting]
-            if 0 <= paired.step >= oldest_kept:
-                break
-            memory.offered_fitting += 1
-            memory.offered_observations = paired.ordinal + 1
+        for paired in offers.older_results(self, keep_last, keep_steps, only):
             yield from self.offer(paired)
+
+    def older_calls(
+        self, keep_last: int, *, keep_steps: int = 1, only: Callable[[Observation], bool] | None = None
+    ) -> Iterator[CallView]:
+        """Yield the calls whose results :meth:`older_observations` has, cleared ones too, each once.
+
+        Calls that are read from text, or signed by the provider, are left out.  A processor asks for older calls or
+        for older observations; an observation has its call at hand (``call_part``).
+        """
+        for paired in offers.older_results(self, keep_last, keep_steps, only):
+            call = Observation(self, paired).call_part
+            if call is not None and call.stands:
+                yield call
+
+    def older_thinking(self, keep_turns: int) -> Iterator[ThinkingView]:
+        """Yield the thinking outside the newest ``keep_turns`` turns that have any, oldest first, each once.
+
+        A turn is the steps from one user message to the next.  Demonstrations are left out.  Thinking whose removal was
+        refused for a reason that may pass is offered again.
+        """
+        return offers.older_thinking(self, keep_turns)
 
     def newly_superseded(self) -> Iterator[Observation]:
         """Yield each observation once that has been read or written again later, when the table says so.
@@ -220,9 +264,13 @@ class View:
         return index
 
     def part(self, address: Address) -> PartView:
-        """Return the part at ``address``; an :class:`Observation` where a tool result stands."""
+        """Return the part at ``address``: an :class:`Observation`, :class:`CallView` or :class:`ThinkingView` there."""
         paired = self.history.paired.get(address)
-        return Observation(self, paired) if paired else PartView(self, address)
+        if paired is not None:
+            return Observation(self, paired)
+        part = self.history.messages[address.position].parts[address.part]
+        kind = CallView if isinstance(part, ToolCall) else ThinkingView if isinstance(part, Thinking) else PartView
+        return kind(self, address)
 
     def message(self, position: int) -> MessageView:
         """Return the message at ``position``."""
@@ -238,9 +286,9 @@ class View:
         """Propose tags for an observation."""
         return Tag(observation.address, frozenset(tags))
 
-    def cache_breakpoint(self, message: MessageView, *, on: bool = True) -> CacheBreakpoint:
+    def cache_breakpoint(self, message: MessageView, *, on: bool = True, ttl: Ttl | None = None) -> CacheBreakpoint:
         """Propose to set a cache breakpoint at the end of a message, or with ``on=False`` to take it away."""
-        return CacheBreakpoint(message.position, on)
+        return CacheBreakpoint(message.position, on, ttl=ttl)
 
     def host_messages(self) -> list[Any]:
         """Return the host's messages as they stand now; only ``request`` processors can ask."""
@@ -283,6 +331,27 @@ class View:
         return profile_for(self.model)
 
     @property
+    def dialect(self) -> str:
+        """Name of the dialect of the request."""
+        return self.request.dialect
+
+    @property
+    def target(self) -> Target:
+        """Where the request goes, and the table that protects what is in it."""
+        from elision.handover import Target
+
+        return Target(self.model, self.dialect, self._standing.table)
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the provider manages the context of this request because the chain leaves it to it."""
+        return self.request.handed_over
+
+    def protected_tools(self, operation: str) -> frozenset[str]:
+        """Return the tools, offered or called so far, of which an operation may not be done to every result."""
+        return self.standing.protected_tools(operation, self.moment, self.request)
+
+    @property
     def compat(self) -> str | None:
         """``sweagent`` where SWE-agent's own processors must give SWE-agent's own bytes."""
         return self.request.compat
@@ -304,7 +373,7 @@ class View:
         return [
             address
             for address in deferred
-            if (step := history.paired[address].step) != moment.newest_step
+            if (step := step_at(history, address)) != moment.newest_step
             and not history.steps[step].open_at(moment.stop)
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elision.history import Address, History, Text, ToolResult
+from elision.history import Address, History, Image, Opaque, Step, ToolResult
 from elision.overlay import Overlay, content_at
 from elision.tokens import count_part
 
@@ -20,10 +20,19 @@ class Weights:
         self._own: list[int] = []
         self._tree: list[int] = [0]
 
+    @property
+    def stop(self) -> int:
+        """Up to where messages have been taken in."""
+        return len(self._own)
+
     def advance(self, stop: int, model: str | None) -> None:
         """Take in the messages up to ``stop``."""
         for position in range(len(self._own), stop):
-            self._append(self._count(position, model))
+            self._append(tokens_at(self._history, self._overlay, position, model))
+
+    def of(self, position: int) -> int | None:
+        """Return the tokens of one message, if it has been taken in."""
+        return self._own[position] if position < len(self._own) else None
 
     def upto(self, position: int) -> int:
         """Return the tokens of the messages before ``position``."""
@@ -36,7 +45,7 @@ class Weights:
     def recount(self, position: int, model: str | None) -> None:
         """Count a message again that an edit has changed."""
         if position < len(self._own):
-            tokens = self._count(position, model)
+            tokens = tokens_at(self._history, self._overlay, position, model)
             change, self._own[position] = tokens - self._own[position], tokens
             self.total += change
             node = position + 1
@@ -55,14 +64,32 @@ class Weights:
             below -= below & -below
         self._tree.append(tokens + inner)
 
-    def _count(self, position: int, model: str | None) -> int:
-        if self._overlay.is_dropped(self._history.step_of[position]):
-            return 0
-        total = 0
-        for index, part in enumerate(self._history.messages[position].parts):
-            if isinstance(part, Text | ToolResult):
-                content = content_at(self._history, self._overlay, Address(position, index))
-                total += sum(count_part(piece, model) for piece in content)
-            else:
-                total += count_part(part, model)
-        return total
+
+def tokens_at(history: History, overlay: Overlay, position: int, model: str | None) -> int:
+    """Return the tokens of one message as it stands in the view; of a dropped step what the user says stays."""
+    number, message = history.step_of[position], history.messages[position]
+    dropped = number is not None and overlay.is_dropped(number)
+    if dropped and (message.role == "assistant" or all(isinstance(part, ToolResult) for part in message.parts)):
+        return 0
+    total = 0
+    for index, part in enumerate(message.parts):
+        if dropped and isinstance(part, ToolResult):
+            continue
+        if isinstance(part, Image | Opaque):
+            total += count_part(part, model)
+        else:
+            content = content_at(history, overlay, Address(position, index))
+            total += sum(count_part(piece, model) for piece in content)
+    return total
+
+
+def step_tokens(history: History, overlay: Overlay, step: Step, model: str | None) -> int:
+    """Return the tokens of one step as it stands in the view, without what the user says beside its results."""
+    total = 0
+    for position in range(step.start, step.stop):
+        parts = enumerate(history.messages[position].parts)
+        stays = () if position < step.acted else (index for index, part in parts if not isinstance(part, ToolResult))
+        kept = (content_at(history, overlay, Address(position, index)) for index in stays)
+        total += tokens_at(history, overlay, position, model)
+        total -= sum(count_part(piece, model) for content in kept for piece in content)
+    return total

@@ -11,36 +11,58 @@ from elision import Dialect, Processor, hookimpl
 @hookimpl
 def elision_processors() -> list[type[Processor]]:
     """Offer the built-in processors."""
+    from elision.processors.budget import Budget
     from elision.processors.cache_control import CacheControl
     from elision.processors.call import Call
+    from elision.processors.clear_thinking import ClearThinking
+    from elision.processors.clear_tool_inputs import ClearToolInputs
     from elision.processors.clear_tool_results import ClearToolResults
     from elision.processors.closed_window import ClosedWindow
+    from elision.processors.compact_interval import CompactInterval
     from elision.processors.dedupe import Dedupe
     from elision.processors.default import Default
     from elision.processors.image_limit import ImageLimit
     from elision.processors.image_parsing import ImageParsing
     from elision.processors.last_n_observations import LastNObservations
+    from elision.processors.native import Native
+    from elision.processors.offload import Offload
     from elision.processors.recent_steps import RecentSteps
     from elision.processors.redact import Redact
     from elision.processors.remove_regex import RemoveRegex
+    from elision.processors.save_reminder import SaveReminder
+    from elision.processors.slim_json import SlimJson
+    from elision.processors.summarize import Summarize
     from elision.processors.supersede import Supersede
     from elision.processors.tag_tool_call_observations import TagToolCallObservations
+    from elision.processors.task_notes import TaskNotes
+    from elision.processors.truncate import Truncate
 
     return [
+        Budget,
         CacheControl,
         Call,
+        ClearThinking,
+        ClearToolInputs,
         ClearToolResults,
         ClosedWindow,
+        CompactInterval,
         Dedupe,
         Default,
         ImageLimit,
         ImageParsing,
         LastNObservations,
+        Native,
+        Offload,
         RecentSteps,
         Redact,
         RemoveRegex,
+        SaveReminder,
+        SlimJson,
+        Summarize,
         Supersede,
         TagToolCallObservations,
+        TaskNotes,
+        Truncate,
     ]
 
 

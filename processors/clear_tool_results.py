@@ -8,12 +8,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AliasChoices, Field, NonNegativeInt, PositiveInt, ValidationInfo, field_validator
 
 from elision import (
+    CallView,
     Candidate,
     Edit,
     Observation,
     Operation,
     Processor,
     Replace,
+    Role,
     Schedule,
     Stage,
     ToolCall,
@@ -43,13 +45,16 @@ class ClearToolResults(Processor):
     ``clear_at_most_tokens`` stops it, ``order`` says which go first: ``oldest``, ``newest``, ``largest`` (most tokens
     saved), or ``score``: tokens saved times the steps since an argument of the call was last used, doubled for each of
     superseded, ``static``, failed but resolved since, halved for each of failed, and an argument that the user named.
-    Never touches the results of the newest step, the newest ``keep`` results, those of ``keep_steps`` steps, calls,
-    anybody's text, and what the classification table protects.  Source: Anthropic's context editing
+    With ``clear_tool_inputs`` the calls of those results lose the texts in their arguments that have more than 500
+    characters, at the same time; `clear_tool_inputs` is also a processor, for calls whose results stay.  Never touches
+    the results and calls of the newest step, the newest ``keep`` results, those of ``keep_steps`` steps, anybody's
+    text, and what the classification table protects.  Source: Anthropic's context editing
     (``clear_tool_uses_20250919``) for the meaning of trigger, keep and clear_at_least.
     """
 
     stage: ClassVar[Stage] = "history"
     operation: ClassVar[Operation] = "clear"
+    touches: ClassVar[frozenset[Role]] = frozenset({"assistant"})
     scheduled: ClassVar[bool] = True
     cost: ClassVar[str] = "rewrites the cached prefix when its schedule comes due"
 
@@ -74,6 +79,8 @@ class ClearToolResults(Processor):
     """Tools whose results are never cleared; they do not count for ``keep``."""
     include_tools: frozenset[str] | None = None
     """The only tools whose results are cleared; all if not given."""
+    clear_tool_inputs: bool | frozenset[str] = False
+    """Whether the arguments of their calls are cleared, too; or a list of tools for which they are."""
     order: Literal["oldest", "newest", "largest", "score"] = "oldest"
     """Which results go first where not all do."""
     placeholder: str = "compact"
@@ -118,29 +125,41 @@ class ClearToolResults(Processor):
         """Propose placeholders for the results that have become old."""
         for observation in view.older_observations(self.keep, keep_steps=self.keep_steps, only=self._may_go):
             yield observation.elide(self.placeholder, head_chars=self.head_chars, reason="old")
+            call = observation.call_part if self._clears_inputs(observation) else None
+            if call is not None:
+                yield call.elide(reason="old")
 
     def chosen(self, waiting: Sequence[Candidate], view: View) -> Sequence[Candidate]:
         """Return those that go this time: all, or the first in order until enough is saved."""
         if self.clear_at_most_tokens is None:
             return waiting
-        found, saved = [], 0
-        for each in sorted(waiting, key=self._key(view)):
+        together: dict[tuple[int, int], list[Candidate]] = {}
+        for each in waiting:
+            observation = _observation(view, each)
+            together.setdefault((observation.step, observation.ordinal), []).append(each)
+        found, saved = list[Candidate](), 0
+        for group in sorted(together.values(), key=self._key(view)):
             if saved >= self.clear_at_most_tokens:
                 break
-            found.append(each)
-            saved += each.tokens
+            found += group
+            saved += _tokens(group)
         return found
 
-    def _key(self, view: View) -> Callable[[Candidate], float]:
+    def _key(self, view: View) -> Callable[[Sequence[Candidate]], float]:
         match self.order:
             case "oldest":
-                return lambda each: each.position
+                return lambda group: _observation(view, group[0]).ordinal
             case "newest":
-                return lambda each: -each.position
+                return lambda group: -_observation(view, group[0]).ordinal
             case "largest":
-                return lambda each: -each.tokens
+                return lambda group: -_tokens(group)
             case "score":
                 return _Scores(view).key
+
+    def _clears_inputs(self, observation: Observation) -> bool:
+        if isinstance(self.clear_tool_inputs, bool):
+            return self.clear_tool_inputs
+        return observation.call is not None and observation.call.name in self.clear_tool_inputs
 
     def _may_go(self, observation: Observation) -> bool:
         name = observation.call.name if observation.call else ""
@@ -157,17 +176,28 @@ class _Scores:
         self._asked = "\n".join(part.text for part in said if not part.is_result)
         self._newest = max((step.index for step in view.steps), default=0)
 
-    def key(self, candidate: Candidate) -> float:
-        """Return a number that is the smaller, the sooner a result goes."""
-        assert isinstance(candidate.edit, Replace)  # noqa: S101 (plan)
-        found = self._view.part(candidate.edit.address)
-        assert isinstance(found, Observation)  # noqa: S101 (plan)
+    def key(self, group: Sequence[Candidate]) -> float:
+        """Return a number that is the smaller, the sooner a result goes, with its call."""
+        found = _observation(self._view, group[0])
         words = _words(found.call) if found.call else ()
         last_used = max([found.step, *(self._used.get(word, 0) for word in words)])
         failed = found.status == "error"
         sooner = [found.superseded, "static" in found.classes, failed and found.resolved]
         later = [failed and not found.resolved, any(word in self._asked for word in words)]
-        return -candidate.tokens * (self._newest - last_used + 1) * 2.0 ** (sum(sooner) - sum(later))
+        return -_tokens(group) * (self._newest - last_used + 1) * 2.0 ** (sum(sooner) - sum(later))
+
+
+def _observation(view: View, candidate: Candidate) -> Observation:
+    """Return the result that an edit is about: it replaces that, or the call that it answers."""
+    assert isinstance(candidate.edit, Replace)  # noqa: S101 (plan)
+    found = view.part(candidate.edit.address)
+    about = found.result if isinstance(found, CallView) else found
+    assert isinstance(about, Observation)  # noqa: S101 (plan)
+    return about
+
+
+def _tokens(group: Sequence[Candidate]) -> int:
+    return sum(each.tokens for each in group)
 
 
 def _words(call: ToolCall) -> list[str]:

@@ -23,10 +23,17 @@ from elision import (
     Text,
     View,
     compile_regex,
+    first_found,
 )
 
 TIMEOUT_SECONDS = 1.0
 """Longest time for one text, over all patterns and rounds; a text that needs more is reported and left as it is."""
+
+SLOW_SECONDS = 0.05
+"""A text that needs longer may be in time once and out of time the next: what came of it first is recorded."""
+
+PATIENCE_SECONDS = 30.0
+"""Longest time for a text that was in time once."""
 
 REMOVED = "(removed)"
 """Stands where a pattern would have left a message without text; one dot where the text was shorter than this."""
@@ -85,7 +92,7 @@ class RemoveRegex(Processor):
         messages = view.messages if self.keep_last <= 0 else view.older_messages(keep_last=self.keep_last)
         for message in messages:
             again = view.compat is None
-            cuts = [(part, self._cut(part, again=again)) for part in message.parts if not part.elided]
+            cuts = [(part, self._cut(part, view, again=again)) for part in message.parts if not part.elided]
             kept = any(isinstance(part, Image | Opaque) for part in message.message.parts)
             kept = kept or any(bool(part.content if cut is None else cut) for part, cut in cuts)
             for part, cut in cuts:
@@ -94,23 +101,36 @@ class RemoveRegex(Processor):
                     kept = True
                     yield part.replace(new, reason="matches a pattern")
 
-    def _cut(self, part: PartView, *, again: bool) -> tuple[Content, ...] | None:
+    def _cut(self, part: PartView, view: View, *, again: bool) -> tuple[Content, ...] | None:
         """Return the content without what matches and without texts that are blank then; None if nothing matches."""
         content = part.content
-        cut = [(self._without(piece, again=again), piece) for piece in content]
+        cut = [(self._without(piece, view, again=again), piece) for piece in content]
         if all(new is old for new, old in cut):
             return None
         return tuple(new for new, old in cut if new is old or not _blank(new))
 
-    def _without(self, piece: Content, *, again: bool) -> Content:
+    def _without(self, piece: Content, view: View, *, again: bool) -> Content:
         if not isinstance(piece, Text) or piece.text == REMOVED:
             return piece
-        text = self._text_without(piece.text, again=again)
+        text = self._text_without(piece.text, view, again=again)
         return piece if text == piece.text else Text(text, piece.raw)
 
-    def _text_without(self, text: str, *, again: bool) -> str:
-        """Return the text without what matches, or as it is if that takes too long."""
-        deadline = time.monotonic() + TIMEOUT_SECONDS
+    def _text_without(self, text: str, view: View, *, again: bool) -> str:
+        """Return the text without what matches, or as it is if that takes too long, or once did."""
+        start = time.monotonic()
+        after, stopped = self._cut_until(start + TIMEOUT_SECONDS, text, again=again)
+        if stopped is None and time.monotonic() - start < SLOW_SECONDS:
+            return after
+        about = "\0".join(("remove_regex", *self.remove, str(again), text))
+        in_time = first_found(view, about, "in time" if stopped is None else "out of time") == "in time"
+        if in_time and stopped is not None:
+            after, stopped = self._cut_until(time.monotonic() + PATIENCE_SECONDS, text, again=again)
+        if stopped is not None:
+            _warn(stopped, text)
+        return after if in_time and stopped is None else text
+
+    def _cut_until(self, deadline: float, text: str, *, again: bool) -> tuple[str, str | None]:
+        """Return the text without what matches, and the pattern that was stopped at the deadline."""
         before, after = None, text
         # Cutting can bring a new match together; outside SWE-agent configs what is sent must stay as it is.
         while after != before and (again or before is None):
@@ -119,9 +139,8 @@ class RemoveRegex(Processor):
                 try:
                     after = _sub(pattern, after, deadline)
                 except TimeoutError:
-                    _warn(pattern, text)
-                    return text
-        return after
+                    return text, pattern
+        return after, None
 
 
 def _sub(pattern: str, text: str, deadline: float) -> str:

@@ -39,7 +39,7 @@ def write(folder: Path, life: int) -> None:
             Entry(content=content(life, each), session=str(life), placeholder=f"{life}.{each}") for each in batch
         ]
         try:
-            refs = archive.put_all(entries)
+            refs = archive.put_all(entries, facts={fact_key(life, number): str(number)})
         except ArchiveError as error:
             os.write(log, json.dumps({"error": str(error)}).encode() + b"\n")
             continue
@@ -47,6 +47,11 @@ def write(folder: Path, life: int) -> None:
         lines = [json.dumps({"number": each, "ref": ref.short}) for each, ref in new]
         os.write(log, "\n".join(lines).encode() + b"\n")
         number += 3
+
+
+def fact_key(life: int, number: int) -> bytes:
+    """Return the key of the fact that goes in with the originals from ``number`` on."""
+    return b"%016d%016d" % (life, number)
 
 
 def start(folder: Path, life: int) -> int:
@@ -93,7 +98,12 @@ def check(folder: Path) -> dict[str, Any]:
                 continue
             acknowledged += 1
             found = archive.get(said["ref"])
-            if found.content != content(life, said["number"]) or not archive.is_ours(f"{life}.{said['number']}"):
+            key = fact_key(life, said["number"] // 3 * 3)
+            if (
+                found.content != content(life, said["number"])
+                or not archive.is_ours(f"{life}.{said['number']}")
+                or archive.facts([key]) != {key: str(said["number"] // 3 * 3)}
+            ):
                 lost.append(said)
     verified = archive.verify()
     records = list(archive.records())

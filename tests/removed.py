@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from elision import AppliedEdit, Archive, SentView
@@ -44,16 +45,19 @@ def lost(view: SentView, archive: Archive) -> Counter[str]:
     return missing(view.history, view.messages) - recalled(view.edits, archive)
 
 
-def recalled(edits: Iterable[AppliedEdit], archive: Archive) -> Counter[str]:
+def recalled(edits: Sequence[AppliedEdit], archive: Archive) -> Counter[str]:
     """Return every string that the refs of the edits bring back."""
     found: Counter[str] = Counter()
     originals: dict[tuple[int, int | None], str] = {(each.position, each.part): each.ref for each in edits if each.ref}
+    inputs = {each.ref for each in edits if each.operation == "clear_inputs"}
     for ref in originals.values():
         original = archive.get(ref)
         if isinstance(original.content, str):
             assert hashlib.sha256(original.content.encode("utf-8", "surrogatepass")).hexdigest() == original.ref.sha256
         assert original.ref.short == ref
         found += strings(original.content)
+        if isinstance(original.content, str) and ref in inputs:
+            found += strings(json.loads(original.content))
     return found
 
 

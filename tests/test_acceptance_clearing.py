@@ -76,7 +76,7 @@ def test_already_cleared_ones_are_skipped() -> None:
 
 
 def test_trigger_keep_clear_at_least_a_gate_exclude_tools_with_the_providers_meanings_and_defaults() -> None:
-    """100k, 3, none, none; the inputs of calls stay, as by the provider's default."""
+    """100k, 3, none, none, false: the inputs of calls stay, as by the provider's default."""
     (clears, _) = elision.load("anthropic_like", archive="memory:").processors
     run = reads(*[12_000] * 10)
     views = sent(elision.load("anthropic_like", archive="memory:"), run.messages())
@@ -89,11 +89,25 @@ def test_trigger_keep_clear_at_least_a_gate_exclude_tools_with_the_providers_mea
     options = clears.model_dump()
     assert (options["trigger_tokens"], options["keep"]) == (100_000, 3)
     assert (options["clear_at_least_tokens"], options["exclude_tools"]) == (0, frozenset())
+    assert options["clear_tool_inputs"] is False
     assert views[first - 1].tokens.before < 100_000 <= views[first].tokens.before
     assert cleared(views[first]) == list(range(first - 3))
     assert (cleared(gated), cleared(spared)) == ([], [])
     calls = [message["tool_calls"] for message in views[-1].messages if message["role"] == "assistant"]
     assert calls == [message["tool_calls"] for message in run.messages() if message["role"] == "assistant"]
+
+
+@pytest.mark.parametrize(("option", "expected"), [("true", 2), ("[write_file]", 2), ("[other]", 0), ("false", 0)])
+def test_clear_tool_inputs_with_the_providers_meaning(option: str, expected: int) -> None:
+    run = conversation().user("Go on.")
+    for number in range(5):
+        run = run.step(call("write_file", path=f"{number}.py", text=words(300)), result(words(300)))
+    view = chain(f"keep: 3, schedule: every_step, clear_tool_inputs: {option}").process(run.messages())
+    calls = [message["tool_calls"][0]["function"] for message in view.messages if message["role"] == "assistant"]
+
+    assert cleared(view) == [0, 1]
+    assert [words(300) in made["arguments"] for made in calls] == [False] * expected + [True] * (5 - expected)
+    assert ["path" in made["arguments"] for made in calls] == [True] * 5
 
 
 def test_from_the_newest_as_an_emergency_over_75_percent_so_that_the_prefix_stands() -> None:
@@ -155,3 +169,45 @@ def test_20_steps_in_a_row_converge_to_the_expected_size() -> None:
     assert whole[3:] == [3] * 18
     assert max(grown) < 60
     assert breaks(views) == list(range(4, 21))
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect", "who"),
+    [
+        ("claude-opus-5-5", "openai", "provider"),
+        ("claude-sonnet-4-5", "anthropic", "provider"),
+        ("bedrock/us.anthropic.claude-opus-5-5-v1:0", "anthropic", "provider"),
+        ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openai", "elision"),
+        ("deepseek/deepseek-chat", "openai", "elision"),
+        ("gpt-5.2", "openai", "elision"),
+        ("gemini-3-pro", "gemini", "elision"),
+    ],
+)
+def test_provider_native_context_editing_where_there_is_one_the_same_semantics_elsewhere_never_both(
+    model: str, dialect: Any, who: str
+) -> None:
+    run = conversation(dialect).user("Go.")
+    for number in range(12):
+        run = run.step(call("grep", pattern=f"{number}"), result(words(400)))
+    options = "trigger_tokens: 3000, keep: 2, clear_at_least_tokens: 500"
+    beside = "{type: dedupe, schedule: every_step}, {type: recent_steps, keep_last_steps: 3, schedule: every_step}"
+    native, alone, both = (
+        elision.loads(f"history_processors: [{processors}]", archive="memory:")
+        for processors in (
+            f"{{type: native, {options}}}",
+            f"{{type: clear_tool_results, {options}}}",
+            f"{{type: native, {options}}}, {beside}",
+        )
+    )
+    given = run.request()
+    handed, here, others = (each.process(given, model=model) for each in (native, alone, both))
+    asks = bool(handed.params.get("context_management"))
+
+    assert here.edits
+    assert (handed.owner, asks) == (who, who == "provider")
+    assert bool(others.removed) == (who == "elision")
+    if who == "provider":
+        assert [*map(id, handed.messages)] == [*map(id, handed.history)]
+        assert {each.rule for each in others.refusals} == {"one_owner"}
+    else:
+        assert handed.messages == here.messages

@@ -182,7 +182,7 @@ def test_an_edit_that_points_nowhere_is_refused(edit: Edit) -> None:
 def test_calls_cannot_be_edited_as_text() -> None:
     view = process(lambda view: [Replace(Address(4, 0), (Text("x"),))], touches=frozenset({"assistant"}))
 
-    assert reasons(view) == [("within_reach", "only text and tool results can be edited")]
+    assert reasons(view) == [("content_is_known", "a call is replaced by itself with other arguments")]
 
 
 def test_at_most_four_cache_breakpoints_are_sent_and_the_newest_win() -> None:

@@ -24,7 +24,8 @@ def built_in(name: str) -> type[elision.Processor]:
 
 
 def options(name: str) -> dict[str, FieldInfo]:
-    return {option: field for option, field in built_in(name).model_fields.items() if option != "type"}
+    fields = built_in(name).model_fields
+    return {field.alias or option: field for option, field in fields.items() if option != "type"}
 
 
 def section(name: str) -> str:

@@ -39,5 +39,5 @@ def test_of_many_names_the_first_are_listed_with_an_ellipsis_and_their_number() 
     names = [f"{number:04}" for number in range(1234)]
     told = nearest("zzz", names, what="calls")
 
-    assert told == f"calls: {', '.join(names[:20])}, … (20 of 1,234)"
+    assert told == f"calls: {', '.join(names[:30])}, … (30 of 1,234)"
     assert nearest("zzz", names[:20], what="calls") == f"calls: {', '.join(names[:20])}"

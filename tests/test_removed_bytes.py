@@ -55,13 +55,28 @@ CHAINS = {
           - {type: cache_control}
     """,
 }
-PATIENT = {"anthropic_like", "default", "newest_first_emergency"}
+PATIENT = {
+    "anthropic_like",
+    "deepagents_like",
+    "default",
+    "newest_first_emergency",
+    "offline",
+    "openhands_like",
+    "provider_native",
+    "two_stage",
+}
 """Chains that act in longer runs than the shortest of those here."""
 RESTRUCTURE = {"trimmed", "noted", "all"}
 pytestmark = pytest.mark.filterwarnings("ignore::elision.ElisionWarning")  # of tools that are not known
 FOLDERS = ("anthropic", "cline", "gemini", "miniswe", "openai", "openhands", "sweagent")
 """Folders of recorded histories of which a dialect reads some."""
 RECORDED_CHAINS = (*shipped_chains(), "clear", "clear_as_sweagent", "closed_window", "remove_regex")
+
+
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results that are offloaded go there."""
+    monkeypatch.chdir(tmp_path)
 
 
 def made(shape: Shape) -> Conversation:
@@ -104,7 +119,8 @@ def complain(name: str, view: SentView, archive: elision.Archive) -> list[str]:
 
 
 def _unexplained(name: str, view: SentView) -> list[int]:
-    return unexplained(view) if name not in RESTRUCTURE and not view.repairs else []
+    moved = name in RESTRUCTURE or view.repairs or any(edit.action in ("drop", "insert") for edit in view.edits)
+    return [] if moved else unexplained(view)
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -201,6 +217,10 @@ def test_for_every_recorded_history_and_every_shipped_chain_each_removed_byte_is
 ) -> None:
     for run in _runs(shared("data", folder)):
         with open_archive("memory:") as archive:
-            view = chain(name, archive).process(run.messages, system=run.system, tools=run.tools, model=run.model)
+            try:
+                view = chain(name, archive).process(run.messages, system=run.system, tools=run.tools, model=run.model)
+            except elision.OverBudgetError as error:
+                print(f"sent nowhere, as it fits into no request: {error}")
+                continue
 
             assert complain(name, view, archive) == []

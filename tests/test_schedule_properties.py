@@ -20,7 +20,16 @@ from elision import Chain, ElisionWarning, SentView, open_archive, processor_typ
 from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
 
 BUILT_IN = tuple(sorted(name for name in processor_types() if name != "call"))
-REWRITING = ("clear_tool_results", "dedupe", "image_limit", "last_n_observations", "recent_steps", "supersede")
+REWRITING = (
+    "clear_thinking",
+    "clear_tool_inputs",
+    "clear_tool_results",
+    "dedupe",
+    "image_limit",
+    "last_n_observations",
+    "recent_steps",
+    "supersede",
+)
 TABLES = [None, "default"]
 STOPS = st.integers(0, 200)
 

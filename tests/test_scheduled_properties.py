@@ -13,7 +13,15 @@ from wire_rules import bytes_of
 from elision import Chain, Polling, Schedule, Session
 from elision.testing import DIALECT_OF, SHAPES, Shape, chains, histories, poisoned
 
-SCHEDULED = ("clear_tool_results", "dedupe", "image_limit", "recent_steps", "supersede")
+SCHEDULED = (
+    "clear_thinking",
+    "clear_tool_inputs",
+    "clear_tool_results",
+    "dedupe",
+    "image_limit",
+    "recent_steps",
+    "supersede",
+)
 OTHERS = ("closed_window", "last_n_observations", "remove_regex", "tag_tool_call_observations")
 SHARED: list[Schedule] = ["every_step", Polling(polling=2), "break_even"]
 

@@ -10,6 +10,7 @@ from scheduled_runs import breaks, cleared, reads, sent
 
 import elision
 from elision import Candidate, Chain, Edit, Operation, Polling, Processor, Schedule, View
+from elision.schedule import Load, Prices, is_due
 
 
 class Patient(Processor):
@@ -66,3 +67,32 @@ def test_polling_one_is_every_step(schedule: Schedule, expected: list[int]) -> N
     processor = elision.loads("history_processors: [{type: clear_tool_results, keep: 1}]").processors[0]
 
     assert breaks(sent(chain(processor, schedule=schedule), reads(*[100] * 6).messages())) == expected
+
+
+@pytest.mark.parametrize(
+    ("total", "stale", "due"),
+    [
+        (140_000, 100_000, False),
+        (160_000, 2_000, False),
+        (160_000, 12_000, True),
+        (195_000, 500, True),
+    ],
+    ids=["there is room", "little would be gained", "enough would be gained", "hardly anything is left"],
+)
+def test_where_what_stays_fills_the_window_the_prefix_is_not_rewritten_at_each_step(
+    total: int, stale: int, due: bool
+) -> None:
+    load = Load(
+        steps=1,
+        total_tokens=total,
+        stale_tokens=stale,
+        rewritten_tokens=100_000,
+        added_tokens=500,
+        removed_tokens=500,
+        carried=stale,
+        kept=5,
+        spent=1_000.0,
+        prices=Prices(read=0.3, write=3.75, window_tokens=200_000),
+    )
+
+    assert is_due("break_even", load) is due

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_MARKS = 4
+_THINKING = {"thinking", "redacted_thinking"}
 ITEMS = ("responses", "gemini")
 """The wires on which what the model said at once may be several items or contents in a row."""
 
@@ -17,9 +18,10 @@ def wire_faults(shape: str, messages: Sequence[Any], beside: Any = None) -> list
     faults = [*_unencodable(messages), *_too_many_marks([beside, messages])]
     match shape:
         case "openai":
-            return [*faults, *_openai_pairing(messages)]
+            return [*faults, *_openai_pairing(messages), *_openai_empty(messages)]
         case "anthropic":
-            return [*faults, *_anthropic_pairing(messages), *_anthropic_blanks(messages)]
+            found = [*_anthropic_pairing(messages), *_anthropic_blanks(messages), *_anthropic_endings(messages)]
+            return [*faults, *found]
         case "responses":
             return [*faults, *_responses_pairing(messages), *_lonely_reasoning(messages)]
         case "gemini":
@@ -72,6 +74,13 @@ def _openai_pairing(messages: Sequence[Any]) -> Iterator[str]:
         owner = index
     if any(count > 0 for count in waiting.values()):
         yield f"message {owner} has calls without a result at the end"
+
+
+def _openai_empty(messages: Sequence[Any]) -> Iterator[str]:
+    """A message of the model has content, or calls."""
+    for index, message in enumerate(messages):
+        if message["role"] == "assistant" and message.get("content") is None and not message.get("tool_calls"):
+            yield f"message {index} is empty"
 
 
 def _responses_pairing(items: Sequence[Any]) -> Iterator[str]:
@@ -148,6 +157,16 @@ def _anthropic_blanks(messages: Sequence[Any]) -> Iterator[str]:
             for item in [block, *(inner if isinstance(inner, list) else ())]:
                 if item.get("type") == "text" and not item["text"].strip():
                     yield f"message {index} has a blank text block"
+
+
+def _anthropic_endings(messages: Sequence[Any]) -> Iterator[str]:
+    """No message is empty, and none of the model's ends with thinking."""
+    for index, message in enumerate(messages):
+        if not message["content"]:
+            yield f"message {index} is empty"
+        for block in blocks_of(message)[-1:]:
+            if block.get("type") in _THINKING:
+                yield f"message {index} ends with {block['type']}"
 
 
 def blocks_of(message: Mapping[str, Any]) -> list[Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from elision.archive.content import TOO_DEEP, Blob, Content, Kind, Sealed, compressed, encode, name, text_name, unseal
@@ -37,6 +37,8 @@ class Archive:
         self._store = store
         self._clock = clock
         self.stored: Policy = stored
+        self.on_trial = False
+        """Whether a chain is only tried with it: no file is written beside it."""
         self._seen: tuple[object, Recent[str]] = (object(), Recent(_REMEMBERED))
         self._ours: Recent[bool] = Recent(_REMEMBERED)
         self._redacted: Recent[tuple[Kind, bytes]] = Recent(_REMEMBERED_BYTES, cost=lambda kept: len(kept[1]))
@@ -83,20 +85,21 @@ class Archive:
         """Return the ref that ``content`` has, or will have once it is put."""
         return self.sealed(content).ref
 
-    def put_all(self, entries: Iterable[Entry]) -> list[Ref]:
+    def put_all(self, entries: Iterable[Entry], *, facts: Mapping[bytes, str] = MappingProxyType({})) -> list[Ref]:
         """Store the originals of one request, durably and in one transaction, with a record for each edit.
 
-        An edit that is recorded already, and whose original is still there, is not written again.
+        An edit that is recorded already, and whose original is still there, is not written again.  ``facts`` go into
+        the ledger; where another one stands there already, that one stays (see :meth:`facts`).
         Raises :class:`elision.ArchiveError` when anything fails; then nothing of it is stored.
         """
         drafts = [self._draft(entry) for entry in entries]
-        if not drafts:
+        if not drafts and not facts:
             return []
         seen = self._seen_by_now()
         found = [self._checked(each, seen.get(each.edit) or self._store.recorded(each.record)) for each in drafts]
         left = [each for each, ref in zip(drafts, found, strict=True) if not ref]
         refs = {each.edit: ref for each, ref in zip(drafts, found, strict=True)}
-        refs |= self._write(left, {each.text for each in drafts if each.text}, seen)
+        refs |= self._write(left, {each.text for each in drafts if each.text}, seen, facts)
         for edit, ref in refs.items():
             seen.put(edit, ref)
         return [Ref(refs[each.edit], each.sealed.sha256) for each in drafts]
@@ -107,16 +110,28 @@ class Archive:
         if names:
             self._write([], names, self._seen_by_now())
 
-    def _write(self, drafts: list[Draft], texts: Collection[bytes], seen: Recent[str]) -> dict[bytes, str]:
-        """Write edits, and texts that are not known, in one transaction; in none if nothing is left to write."""
+    def facts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return what the ledger has under some keys: what held at prefixes of histories."""
+        return self._store.facts(keys)
+
+    def _write(
+        self,
+        drafts: list[Draft],
+        texts: Collection[bytes],
+        seen: Recent[str],
+        facts: Mapping[bytes, str] = MappingProxyType({}),
+    ) -> dict[bytes, str]:
+        """Write edits, facts, and texts that are not known, in one transaction; in none if nothing is left to write."""
         unknown = [text for text in texts if not seen.get(text) and not self._store.knows_text(text)]
         refs: dict[bytes, str] = {}
-        if drafts or unknown:
+        if drafts or unknown or facts:
             now = self._now()
             with self._store.transaction() as writing:
                 refs = {each.edit: self._put(writing, each, now) for each in drafts}
                 for text in unknown:
                     writing.remember(text)
+                for key, fact in facts.items():
+                    writing.record(key, fact, now)
         for text in texts:
             seen.put(text, "ours")
             self._ours.put(text, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from elision.errors import ArchiveError
@@ -31,14 +31,38 @@ def range_of(lines: list[Line], asked: str | None) -> list[Line]:
     """Return the lines ``A:B``, counted from 1, both included; either end can be left out."""
     if asked is None:
         return lines
+    first, last = _range(asked, len(lines), "lines")
+    return lines[first - 1 : last]
+
+
+def records_in(texts: Sequence[str], record: int | None, records: str | None) -> tuple[str, str]:
+    """Return the records of a result that were asked for, each exactly as it stands there, and which they are."""
+    from elision.reducing import record_texts
+
+    if record is not None and records is not None:
+        raise ArchiveError("record: 'records' is given, too; give one of them")
+    found = record_texts(texts)
+    if found is None:
+        raise ArchiveError(
+            "record: the original has no records: it is no JSON with a list in it, nor lines of JSON; ask for lines"
+        )
+    asked = records if records is not None else str(record)
+    first, last = _range(asked, len(found), "records" if records is not None else "record")
+    told = f"{first}" if first == last else f"{first}:{min(last, len(found))}"
+    return "\n".join(found[first - 1 : last]), f"{told} of {len(found):,}"
+
+
+def _range(asked: str, count: int, what: str) -> tuple[int, int]:
+    """Return the first and the last of a range ``A:B``; either end can be left out."""
     match = _RANGE.fullmatch(asked)
     if match is None or not (match[1] or match[3]) or (not match[2] and match[3]):
-        raise ArchiveError(f"lines: {asked[:80]!r} is no range; write 10:20, 10:, :20 or 7")
+        raise ArchiveError(f"{what}: {asked[:80]!r} is no range; write 10:20, 10:, :20 or 7")
     first = int(match[1] or 1)
-    last = int(match[3] or len(lines)) if match[2] else first
-    if first < 1 or last < first or first > len(lines):
-        raise ArchiveError(f"lines: there is no {asked.strip()[:80]}; the original has the lines 1:{len(lines)}")
-    return lines[first - 1 : last]
+    last = int(match[3] or count) if match[2] else first
+    if first < 1 or last < first or first > count:
+        noun = "lines" if what == "lines" else "records"
+        raise ArchiveError(f"{what}: there is no {asked.strip()[:80]}; the original has the {noun} 1:{count}")
+    return first, last
 
 
 def grep_lines(lines: list[Line], pattern: str) -> list[Line]:

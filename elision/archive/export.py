@@ -25,6 +25,7 @@ class Exported:
     folder: str
     originals: int
     records: int
+    facts: int = 0
 
 
 def export(store: Store, folder: Path) -> Exported:
@@ -34,7 +35,12 @@ def export(store: Store, folder: Path) -> Exported:
         if any(folder.iterdir()):
             raise ArchiveError(f"{folder}: it is not empty; name a new folder")
         (folder / "originals").mkdir(mode=0o700)
-        return Exported(str(folder), _originals(store, folder / "originals"), _records(store, folder / "records.jsonl"))
+        return Exported(
+            str(folder),
+            _originals(store, folder / "originals"),
+            _records(store, folder / "records.jsonl"),
+            _facts(store, folder / "ledger.jsonl"),
+        )
     except OSError as error:
         raise ArchiveError(f"{folder}: {error.strerror or error}; name a folder that can be written") from error
 
@@ -60,6 +66,15 @@ def _records(store: Store, path: Path) -> int:
     with _new(path) as file:
         for record in store.records():
             file.write(json.dumps(record.as_dict(), default=repr).encode("ascii") + b"\n")
+            count += 1
+    return count
+
+
+def _facts(store: Store, path: Path) -> int:
+    count = 0
+    with _new(path) as file:
+        for key, fact, time, _ in store.ledger():
+            file.write(json.dumps({"key": key.hex(), "time": time, "fact": fact}).encode("ascii") + b"\n")
             count += 1
     return count
 

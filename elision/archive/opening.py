@@ -34,6 +34,13 @@ def open_archive(
     return Archive(_store(place), stored=stored)
 
 
+def trial_archive(*, stored: Policy = "none", keeps: bool = True) -> Archive:
+    """Return an empty archive for trying a chain, which leaves nothing anywhere."""
+    archive = open_archive("memory:" if keeps else "none", stored=stored, environ={})
+    archive.on_trial = True
+    return archive
+
+
 def _store(place: str) -> Store:
     if place == "none":
         return NoStore()

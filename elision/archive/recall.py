@@ -10,7 +10,7 @@ from typing import Any
 from elision.archive.archive import Archive
 from elision.archive.content import Content
 from elision.archive.entry import Original, Ref
-from elision.archive.excerpt import Line, grep_lines, lines_of, page_of, range_of
+from elision.archive.excerpt import Line, grep_lines, lines_of, page_of, range_of, records_in
 from elision.archive.opening import DEFAULT, open_archive
 from elision.redaction import Policy, redact_content
 
@@ -32,6 +32,8 @@ class Recalled:
     page: int
     pages: int
     policy: Policy
+    records: str = ""
+    """Which records were asked for, of how many: ``3 of 812``; empty if none were."""
 
     @property
     def note(self) -> str:
@@ -39,6 +41,8 @@ class Recalled:
         said = []
         if self.pages > 1:
             said.append(f"page {self.page} of {self.pages}")
+        if self.records:
+            said.append(f"record {self.records}")
         if self.lines != self.total_lines:
             said.append(f"{self.lines:,} of {self.total_lines:,} lines")
         if self.policy != "none":
@@ -51,6 +55,8 @@ def recall(
     *,
     lines: str | None = None,
     grep: str | None = None,
+    record: int | None = None,
+    records: str | None = None,
     page: int = 1,
     page_chars: int | None = PAGE_CHARS,
     raw: bool = False,
@@ -59,13 +65,19 @@ def recall(
     """Return an original, as the view's policy lets the model see it.
 
     ``lines`` is a range (``10:20``, ``10:``, ``:20``, ``7``; from 1, both ends included), ``grep`` a pattern: its lines
-    come with their numbers.  ``raw`` goes past the policy; parts then come as the JSON that they are.
-    ``page_chars=None`` gives all at once.  Raises :class:`elision.ArchiveError` when there is nothing to give.
+    come with their numbers.  ``record`` is one of the records of a result in JSON, exactly as it stands there, counted
+    from 1, and ``records`` a range of them, one after the other; lines and pattern are then those of that.  ``raw``
+    goes past the policy; parts then come as the JSON that they are.  ``page_chars=None`` gives all at once.  Raises
+    :class:`elision.ArchiveError` when there is nothing to give.
     """
     original = _get(ref, archive)
     policy: Policy = "none" if raw else original.view_policy
     content = redact_content(original.content, policy)
-    every = lines_of(_raw_text(content) if raw else as_text(content))
+    picked = ""
+    text = _raw_text(content) if raw and record is None and records is None else as_text(content)
+    if record is not None or records is not None:
+        text, picked = records_in(_texts(content), record, records)
+    every = lines_of(text)
     chosen: list[Line] = range_of(every, lines)
     if grep is not None:
         chosen = grep_lines(chosen, grep)
@@ -73,7 +85,7 @@ def recall(
     else:
         text = "".join(line.text for line in chosen)
     cut, pages = page_of(text, page, page_chars)
-    return Recalled(original.ref.short, cut, len(every), len(chosen), page, pages, policy)
+    return Recalled(original.ref.short, cut, len(every), len(chosen), page, pages, policy, picked)
 
 
 def _get(ref: Ref | str, archive: Archive | str | None) -> Original:
@@ -81,6 +93,12 @@ def _get(ref: Ref | str, archive: Archive | str | None) -> Original:
         return archive.get(ref)
     with open_archive(archive or DEFAULT) as opened:
         return opened.get(ref)
+
+
+def _texts(content: Content) -> list[str]:
+    """Return the texts of content, in which records can be."""
+    parts = [content] if isinstance(content, str | Mapping) else content
+    return [text for part in parts if isinstance(text := part.get("text") if isinstance(part, Mapping) else part, str)]
 
 
 def as_text(content: Content) -> str:

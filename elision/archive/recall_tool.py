@@ -23,6 +23,12 @@ _PARAMETERS: dict[str, Any] = {
         "ref": {"type": "string", "description": "The ref that the placeholder names, for example 3f9a1c0b77de."},
         "lines": {"type": "string", "description": "Lines to bring back, counted from 1: 10:20, 10:, :20 or 7."},
         "grep": {"type": "string", "description": "A regular expression: only lines that match, with their numbers."},
+        "record": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "One record of a list that is shown in brief, exactly as it was; counted from 1.",
+        },
+        "records": {"type": "string", "description": "A range of such records, counted from 1: 10:20, 10: or :20."},
         "page": {"type": "integer", "minimum": 1, "description": "Which page of a long output; the first if left out."},
     },
     "required": ["ref"],
@@ -88,10 +94,16 @@ def _checked(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     given = {name: value for name, value in arguments.items() if value not in (None, "")}
     if "ref" not in given:
         raise InputError("'ref' is missing; give the one that the placeholder names")
-    if isinstance(given.get("lines"), int):
-        given["lines"] = str(given["lines"])
-    for name, value in given.items():
-        wanted = int if name == "page" else str
-        if not isinstance(value, wanted) or isinstance(value, bool):
-            raise InputError(f"{name!r} must be {'a whole number' if wanted is int else 'a string'}, not {value!r:.80}")
-    return given
+    return {name: _value(name, value) for name, value in given.items()}
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return an argument as it was meant, or say that it is of another type."""
+    if name in ("lines", "records") and isinstance(value, int):
+        value = str(value)
+    if name == "record" and isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    wanted = int if _PARAMETERS["properties"][name]["type"] == "integer" else str
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise InputError(f"{name!r} must be {'a whole number' if wanted is int else 'a string'}, not {value!r:.80}")
+    return value

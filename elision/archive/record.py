@@ -109,6 +109,11 @@ def record_hash(record: Record) -> str:
     return hashlib.sha256(shown.encode("ascii")).hexdigest()
 
 
+def fact_hash(key: bytes, fact: str) -> bytes:
+    """Return the hash that a fact must have."""
+    return hashlib.sha256(key + fact.encode("utf-8", "surrogateescape")).digest()
+
+
 def storable(text: str) -> str:
     """Return ``text`` with lone surrogates escaped, so that every store and file can hold it."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from elision.archive.record import FIELDS
 
 APPLICATION_ID = 0x456C6973
-VERSION = 1
+VERSION = 2
 
 DIGESTS = frozenset({"previous", "hash", "sha256", "arguments_sha256"})
 """Columns of records that hold a hash: kept as bytes, which halves them."""
@@ -31,13 +31,20 @@ TABLES = (
     "CREATE TABLE texts (sha256 BLOB PRIMARY KEY) WITHOUT ROWID",
 )
 
-_KEPT = ("blobs", "refs", "records", "tombstones", "texts")
+LEDGER = (
+    """CREATE TABLE facts (key BLOB PRIMARY KEY, fact TEXT NOT NULL, time TEXT NOT NULL, sha256 BLOB NOT NULL)
+    WITHOUT ROWID""",
+)
+"""Tables that came with version 2."""
+
+_KEPT = ("blobs", "refs", "records", "tombstones", "texts", "facts")
 _UNIQUE = {
     "blobs": "number = NEW.number OR sha256 = NEW.sha256",
     "refs": "ref = NEW.ref OR sha256 = NEW.sha256",
     "records": "number = NEW.number OR (writer = NEW.writer AND sequence = NEW.sequence)",
     "tombstones": "blob = NEW.blob OR record = NEW.record",
     "texts": "sha256 = NEW.sha256",
+    "facts": "key = NEW.key",
 }
 """What REPLACE would delete without firing a DELETE trigger."""
 
@@ -69,6 +76,9 @@ TRIGGERS = {
     "(SELECT 1 FROM records WHERE hash = NEW.record AND sha256 = NEW.sha256 AND operation = 'prune') "
     "BEGIN SELECT RAISE(ABORT, 'a tombstone needs its record'); END",
 }
+
+UPGRADES = {1: (*LEDGER, *(statement for name, statement in TRIGGERS.items() if name.startswith("facts_")))}
+"""What makes the next version of an archive's tables, by the version that they have."""
 
 FAULTS = {
     "SELECT lower(hex(sha256)), count(*) FROM records r WHERE operation != 'prune' AND sha256 != x'' "

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -245,6 +245,24 @@ class SqliteStore:
         """Whether the hash of a text of ours is remembered."""
         return bool(self._rows("SELECT 1 FROM texts WHERE sha256 = ?", (name,)))
 
+    def facts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the facts that are recorded under some keys."""
+        found: dict[bytes, str] = {}
+        for start in range(0, len(keys), _PAGE):
+            asked = tuple(keys[start : start + _PAGE])
+            marks = ", ".join("?" * len(asked))
+            found |= dict(self._rows(f"SELECT key, fact FROM facts WHERE key IN ({marks})", asked))  # noqa: S608
+        return found
+
+    def ledger(self) -> Iterator[tuple[bytes, str, str, bytes]]:
+        """Yield every fact, by its key: key, fact, time, and the sha256 that it was recorded with."""
+        if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'facts'"):
+            query = f"SELECT key, fact, time, sha256 FROM facts WHERE key > ? ORDER BY key LIMIT {_PAGE}"  # noqa: S608
+            last = b""
+            while rows := self._rows(query, (last,)):
+                yield from ((key, fact, time, sha256) for key, fact, time, sha256 in rows)
+                last = rows[-1][0]
+
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the store itself."""
         yield from (f"database: {line}" for (line,) in self._rows("PRAGMA integrity_check") if line != "ok")
@@ -270,12 +288,24 @@ class SqliteStore:
             "coalesce(min(time), ''), coalesce(max(time), '') FROM records"
         )
         ((pruned,),) = self._rows("SELECT count(*) FROM tombstones")
+        facts = sum(1 for _ in self.ledger())
         operations = self._rows(
             "SELECT operation, count(*), sum(chars_before - chars_after) FROM records "
             "WHERE operation != 'prune' GROUP BY operation ORDER BY 3 DESC, 1"
         )
         return Stats(
-            self.where, originals, size, stored, records, writers, sessions, pruned, oldest, newest, tuple(operations)
+            where=self.where,
+            originals=originals,
+            bytes=size,
+            stored_bytes=stored,
+            records=records,
+            writers=writers,
+            sessions=sessions,
+            pruned=pruned,
+            facts=facts,
+            oldest=oldest,
+            newest=newest,
+            by_operation=tuple(operations),
         )
 
     def compact(self) -> None:

@@ -14,7 +14,7 @@ from elision.archive import schema
 from elision.errors import ArchiveError
 
 NAME = "archive.db"
-_OURS = {NAME, f"{NAME}-wal", f"{NAME}-shm", f"{NAME}-journal", ".gitignore"}
+_OURS = {NAME, f"{NAME}-wal", f"{NAME}-shm", f"{NAME}-journal", ".gitignore", "offloaded"}
 _opening = threading.Lock()
 """Closing a file drops all locks that this process has on it, so no thread may connect while another creates it."""
 
@@ -100,6 +100,8 @@ def _set_up(connection: sqlite3.Connection, where: str, deadline: float) -> None
             f"{where}: a newer Elision wrote this archive (version {version}; this one reads {schema.VERSION}); "
             "update Elision"
         )
+    if version < schema.VERSION:
+        _upgrade(connection)
 
 
 def wait_for_locks(connection: sqlite3.Connection, seconds: float) -> None:
@@ -127,7 +129,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version == tables == 0:
-            for statement in (*schema.TABLES, *schema.TRIGGERS.values()):
+            for statement in (*schema.TABLES, *schema.LEDGER, *schema.TRIGGERS.values()):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {schema.VERSION}")
@@ -136,6 +138,23 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the tables of an older version up to date; one that cannot be written can still be read."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        for old in range(version, schema.VERSION):
+            for statement in schema.UPGRADES[old]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {old + 1}")
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        if code(error) != sqlite3.SQLITE_READONLY:
+            raise
 
 
 def code(error: sqlite3.Error) -> int:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection
 
 from elision.archive.content import Blob
-from elision.archive.record import Head, Record, linked
+from elision.archive.record import Head, Record, fact_hash, linked
 from elision.archive.sqlite_rows import INSERT, row_of
 from elision.archive.store import Expired
 
@@ -58,6 +58,15 @@ class SqliteWriting:
         """Remember the hash of a text of ours."""
         if not self._has("SELECT 1 FROM texts WHERE sha256 = ?", name):
             self._connection.execute("INSERT INTO texts (sha256) VALUES (?)", (name,))
+
+    def record(self, key: bytes, fact: str, time: str) -> str:
+        """Record what held at a prefix of a history, if nothing is recorded there yet; return what is recorded."""
+        row = self._connection.execute("SELECT fact FROM facts WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            return str(row[0])
+        values = (key, fact, time, fact_hash(key, fact))
+        self._connection.execute("INSERT INTO facts (key, fact, time, sha256) VALUES (?, ?, ?, ?)", values)
+        return fact
 
     def expired(self, before: str, keep_sessions: Collection[str], after: int, most: int) -> list[Expired]:
         """Return originals after the place ``after`` that no record since ``before`` and no kept session mentions."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
@@ -23,6 +23,7 @@ class Stats:
     writers: int = 0
     sessions: int = 0
     pruned: int = 0
+    facts: int = 0
     oldest: str = ""
     newest: str = ""
     by_operation: tuple[tuple[str, int, int], ...] = ()
@@ -54,6 +55,9 @@ class Writing(Protocol):
 
     def remember(self, name: bytes) -> None:
         """Remember the hash of a text of ours."""
+
+    def record(self, key: bytes, fact: str, time: str) -> str:
+        """Record what held at a prefix of a history, if nothing is recorded there yet; return what is recorded."""
 
     def expired(self, before: str, keep_sessions: Collection[str], after: int, most: int) -> list[Expired]:
         """Return originals after the place ``after`` that no record since ``before`` and no kept session mentions."""
@@ -117,6 +121,12 @@ class Store(Protocol):
 
     def knows_text(self, name: bytes) -> bool:
         """Whether the hash of a text of ours is remembered."""
+
+    def facts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the facts that are recorded under some keys."""
+
+    def ledger(self) -> Iterator[tuple[bytes, str, str, bytes]]:
+        """Yield every fact, by its key: key, fact, time, and the sha256 that it was recorded with."""
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the store itself: broken pages, blobs without record, records without blob."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from elision.archive.content import unseal
-from elision.archive.record import chain_faults
+from elision.archive.record import chain_faults, fact_hash
 from elision.archive.store import Store
 from elision.errors import ArchiveError
 
@@ -20,6 +20,7 @@ class Verification:
     originals: int
     records: int
     problems: tuple[str, ...]
+    facts: int = 0
 
     @property
     def clean(self) -> bool:
@@ -38,14 +39,16 @@ def verify(store: Store) -> Verification:
         *_whole(store.faults()),
         *_whole(seen.chains(store)),
         *_whole(seen.originals_of(store)),
+        *_whole(seen.facts_of(store)),
     ]
-    return Verification(store.where, seen.originals, seen.records, tuple(problems))
+    return Verification(store.where, seen.originals, seen.records, tuple(problems), seen.facts)
 
 
 class _Seen:
     def __init__(self) -> None:
         self.originals = 0
         self.records = 0
+        self.facts = 0
 
     def chains(self, store: Store) -> Iterator[str]:
         return chain_faults(self._counted(store), store.records(sequence=1))
@@ -62,6 +65,12 @@ class _Seen:
                 unseal(blob)
             except (ArchiveError, ValueError) as error:
                 yield str(error)
+
+    def facts_of(self, store: Store) -> Iterator[str]:
+        for key, fact, _, sha256 in store.ledger():
+            self.facts += 1
+            if fact_hash(key, fact) != sha256:
+                yield f"fact {key.hex()[:12]}: it was changed after it was recorded: its hash is not that of its text"
 
 
 def _whole(faults: Iterator[str]) -> Iterator[str]:

@@ -14,6 +14,8 @@ _UNITS = {"tokens": 6.0, "chars": 1.2, "bytes": 1.2}
 _SHORTEST, _LONGEST = 2_000, 100_000
 _FEWEST, _MOST = 12, 300
 _MOST_STEPS_OF_AN_OPTION = 250
+_RECORDS = 60
+_RECORD_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,13 @@ class Demand:
     chars: int
     tools: tuple[str, ...]
     patterns: tuple[str, ...]
+    records: int = _RECORDS
+    """Records in a list of JSON."""
 
 
 def demand_of(processors: Iterable[Processor]) -> Demand:
     """Read the options of a chain's processors."""
-    steps, chars = _FEWEST, _SHORTEST
+    steps, chars, records = _FEWEST, _SHORTEST, _RECORDS
     tools: dict[str, None] = {}
     patterns: dict[str, None] = {}
     for processor in processors:
@@ -40,12 +44,14 @@ def demand_of(processors: Iterable[Processor]) -> Demand:
         steps = max(steps, sum(counts) + _FEWEST)
         sizes = [value * _UNITS[unit] for name, value in options if (unit := _unit(name)) and _is_number(value)]
         chars = max([chars, *map(int, sizes)])
+        if processor.operation == "slim":
+            records = max([records, *(int(size) // _RECORD_CHARS for size in sizes)])
         for name, value in options:
             if isinstance(value, str) and ("tool" in name or "function" in name):
                 tools[value] = None
             elif isinstance(value, str) and not value.isidentifier() and matching_regex(value):
                 patterns[value] = None
-    return Demand(min(steps, _MOST), min(chars, _LONGEST), tuple(tools), tuple(patterns))
+    return Demand(min(steps, _MOST), min(chars, _LONGEST), tuple(tools), tuple(patterns), records)
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from elision.archive import Archive, open_archive
+from elision.archive import Archive
+from elision.archive.opening import trial_archive
 from elision.chain import Chain
 from elision.checking.script import ALWAYS_KEPT, Canary, Script
 from elision.convert import convert, parsed
@@ -117,6 +119,10 @@ class Run:
         return sent_text(session.process(self.messages[:stop], tools=self.tools, dialect=self.dialect.name).messages)
 
 
+_WINDOW_TOKENS = 196_500
+"""The window where no model is named: a long conversation does not fit into it, what the table protects there does."""
+
+
 def run_in(name: str, chain: Chain, script: Script, archive: Archive | None) -> Run:
     """Prepare a conversation in one dialect, for a chain with another archive."""
     dialects = plugins().dialects()
@@ -127,14 +133,21 @@ def run_in(name: str, chain: Chain, script: Script, archive: Archive | None) -> 
         messages = convert(messages, by_name(dialects, "openai"), dialect).messages
     history = parsed(messages, dialect)
     found = {each.of: paired for each in script.planted if (paired := _observation(history, each.of, script))}
-    tried = replace(chain, archive=archive or in_memory(chain))
+    tried = replace(chain, archive=archive or in_memory(chain), profile=_profile(chain))
     return Run(tried, dialect, messages, script.tools(name), history, found, Standing(history, chain.table))
+
+
+def _profile(chain: Chain) -> str | Path | Mapping[str, Any] | None:
+    """Return what the chain says of its model, or where it says nothing, a window that suits the conversation."""
+    if chain.model is not None or chain.profile is not None:
+        return chain.profile
+    return {"window": {"input_tokens": _WINDOW_TOKENS}}
 
 
 def in_memory(chain: Chain) -> Archive:
     """Return an empty archive like the chain's that touches nothing."""
     own = chain.opened_archive
-    return open_archive("memory:" if own.keeps else "none", stored=own.stored, environ={})
+    return trial_archive(stored=own.stored, keeps=own.keeps)
 
 
 def sent_text(messages: Sequence[Any]) -> str:

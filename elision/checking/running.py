@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from elision.archive import Archive, open_archive
 from elision.chain import Chain
@@ -48,6 +48,7 @@ def check(chain: Chain, *, archive: Archive | str | None = None) -> CheckReport:
     if isinstance(archive, str):
         with open_archive(archive, stored=chain.stored_policy, environ={}) as opened:
             return check(chain, archive=opened)
+    chain = replace(chain, mode="live", share=None)
     script, unreached = script_for(chain.table or load_table(), demand_of(chain.processors))
     found = _Found()
     with warnings.catch_warnings():

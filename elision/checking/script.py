@@ -118,9 +118,12 @@ class _Filler:
             case 0:
                 return [call, call, result(words), result(f"{words}\n{_SECRET}")]
             case 1:
-                return [call, result("here it is", image())]
+                said = {**self.sample.arguments, "note": _prose("a note", self.demand.chars)}
+                return [_call(replace(self.sample, arguments=said)), result("here it is", image())]
             case 2:
-                items = ",".join(f'{{"id": {index}, "name": "item {index}", "ok": true}}' for index in range(60))
+                items = ",".join(
+                    f'{{"id": {index}, "name": "item {index}", "ok": true}}' for index in range(self.demand.records)
+                )
                 return [call, result(f"[{items}]")]
             case 4 | 5:
                 return [call, result(f"{_window('pass')}\n{_IMAGE}\n{_patterns(self.demand)}")]

@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 
 from elision.classification.cells import NEVER, Cell
 
-OPERATIONS = ("truncate", "slim", "offload", "redact", "clear", "supersede", "drop", "summarize", "budget")
-"""The columns of the table."""
+OPERATIONS = (
+    "truncate",
+    "slim",
+    "offload",
+    "redact",
+    "clear",
+    "clear_inputs",
+    "supersede",
+    "drop",
+    "summarize",
+    "budget",
+)
+"""The columns of the table; ``clear_inputs`` takes long values out of the arguments of the call, the others are about
+its result."""
 
-REMOVING = tuple(operation for operation in OPERATIONS if operation != "redact")
+REMOVING = tuple(operation for operation in OPERATIONS if operation not in {"redact", "clear_inputs"})
 """Operations after which the text of a result, or a part of it, is gone from the view."""
 
 QUERIES = frozenset({"static", "dynamic"})

@@ -106,6 +106,11 @@ class Rule:
         """Whether the rule excludes a tool."""
         return bool(self.excluded) and _named(self, tool) is False
 
+    def concerns(self, tool: str) -> bool:
+        """Whether the rule can match calls of a tool, or actions in text, at all."""
+        named = _named(self, tool)
+        return named or (named is None and self.shell is not None)
+
     def speaks_of(self, argument: str) -> bool:
         """Whether the rule has a condition on an argument, or one on what the tool's owner says of it."""
         return bool(self.annotations) or any(key.matches(argument) for key, _ in self.arguments)

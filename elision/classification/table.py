@@ -17,6 +17,9 @@ from elision.history import ToolCall
 MAX_REMEMBERED = 4096
 """Most calls whose classification is remembered."""
 
+MAX_NAME_CHARS = 200
+"""Longest name of a tool whose rules are remembered."""
+
 
 @dataclass(frozen=True, slots=True)
 class Classification:
@@ -43,6 +46,7 @@ class Table:
     classes: Mapping[str, ClassRow]
     rules: tuple[Rule, ...]
     _known: dict[Hashable, Classification] = field(default_factory=dict, repr=False)
+    _of_tools: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
     _names: frozenset[str] | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -93,19 +97,20 @@ class Table:
 
     def resource(self, call: ToolCall) -> str | None:
         """Return what a call reads or writes: the argument that a rule names, or the call itself if it is a query."""
-        for rule in self._with_resource(call):
-            if (found := rule.resource_of(call)) is not None:
-                return normalised(found)
-        return same_call(call) if self.classify(call).classes <= QUERIES else None
+        return self.subject(call)[0]
 
     def extent(self, call: ToolCall) -> str:
         """Return which part of its resource a call is about (lines, pages); nothing for the whole."""
+        return self.subject(call)[1]
+
+    def subject(self, call: ToolCall) -> tuple[str | None, str]:
+        """Return the resource of a call, and which part of it the call is about."""
         for rule in self._with_resource(call):
-            if rule.resource_of(call) is not None:
+            if (found := rule.resource_of(call)) is not None:
                 given = arguments_of(call)
                 part = {name: given[name] for name in rule.extent if given.get(name) is not None}
-                return canonical(part) if part else ""
-        return ""
+                return normalised(found), canonical(part) if part else ""
+        return (same_call(call) if self.classify(call).classes <= QUERIES else None), ""
 
     def same_call(self, call: ToolCall) -> str:
         """Return the key that is the same for the same tool and arguments."""
@@ -115,9 +120,23 @@ class Table:
         """Whether a call can be an action in text: no rule on shell commands excludes its tool."""
         return not any(rule.excludes(call.name) for rule in self.rules if rule.shell is not None)
 
+    def _about(self, tool: str) -> tuple[Rule, ...]:
+        """Return the rules that can match calls of a tool, in order."""
+        found = self._of_tools.get(tool)
+        if found is None:
+            if len(self._of_tools) >= MAX_REMEMBERED:
+                self._of_tools.clear()
+            try:
+                found = tuple(rule for rule in self.rules if rule.concerns(tool))
+            except OutOfTimeError:
+                return self.rules
+            if len(tool) <= MAX_NAME_CHARS:
+                self._of_tools[tool] = found
+        return found
+
     def _with_resource(self, call: ToolCall) -> Iterator[Rule]:
         """Yield the rules that say what a call is about, the last one of the table first."""
-        for rule in reversed(self.rules):
+        for rule in reversed(self._about(call.name)):
             if rule.resource and rule.shell is None and _holds(rule, call, rule.status, rule.annotations):
                 yield rule
 
@@ -125,7 +144,7 @@ class Table:
         shell, action = ShellParts(call), self.may_act(call)
         found: list[Reason] = []
         spoken: set[str] = set()
-        for rule in self.rules:
+        for rule in self._about(call.name):
             try:
                 if not rule.matches(call, status, annotations, action=action):
                     continue
@@ -145,8 +164,8 @@ class Table:
         """Yield what rules on shell commands say of a command that a tool carries which is no shell for them."""
         carried = shell.carried(frozenset(spoken))
         shell.look_at(carried)
-        for rule in self.rules:
-            if carried and rule.shell is not None and rule.of_any_call(status):
+        for rule in self.rules if carried else ():
+            if rule.shell is not None and rule.of_any_call(status):
                 try:
                     yield from shell.reasons(rule, replace(rule.shell, arguments=tuple(carried)))
                 except OutOfTimeError:

@@ -107,6 +107,8 @@ def _say_notes(
         say(f"skipped: {line}")
     for index, (result, summary) in enumerate(zip(results, summaries, strict=True)):
         where = f"{summary['input']}: run {summary['run']}"
+        if not result.view.live:
+            say(f"note: {where}: in shadow mode the original is sent; the figures are of what the chain decides")
         for failure in result.view.failures:
             say(f"warning: {where}: {failure.told}")
         for change in result.view.skill_changes:

@@ -112,7 +112,7 @@ def _profile_text(name: str, entry: dict[str, Any]) -> str:
 
 def _model_text(name: str, entry: dict[str, Any]) -> str:
     lines = [f"# model {name}: profile {entry['name']}"]
-    for section in ("thinking", "order", "cache", "window", "images", "tokens", "prices"):
+    for section in ("thinking", "order", "cache", "window", "images", "tokens", "prices", "native"):
         lines += ["", f"{section}:"]
         by_source: dict[str, list[str]] = {}
         for key, value in entry[section].items():

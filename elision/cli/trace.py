@@ -75,12 +75,12 @@ def command(
 def _chain(name: str, attempt: int | None, archive: str | None) -> Chain:
     """Load the chain; its own archive is left alone, unless that takes nothing, which decides what is removed."""
     import elision
-    from elision.archive.opening import VARIABLE
+    from elision.archive.opening import VARIABLE, trial_archive
 
     chain = elision.load(name, attempt=attempt, archive=archive)
     if archive is not None or os.environ.get(VARIABLE) or not chain.opened_archive.keeps:
         return chain
-    return replace(chain, archive=elision.open_archive("memory:", stored=chain.stored_policy, environ={}))
+    return replace(chain, archive=trial_archive(stored=chain.stored_policy))
 
 
 def _recorded(source: str, number: int | None, dialect: str | None) -> Recorded:

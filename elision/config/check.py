@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import yaml
 
+from elision.binding import binds_thinking
+from elision.breakpoints import why_no_breakpoints
 from elision.chain import in_order
+from elision.classification import load_table
 from elision.config.document import EXPECTED, parse
 from elision.config.entry import read_processor
 from elision.config.inner import IN_ANOTHER, IN_OWN_FORM, TYPE, InnerChain, read_inner, type_node
@@ -16,17 +19,30 @@ from elision.config.miniswe import IN_ANOTHER as IN_ANOTHER_CONFIG
 from elision.config.miniswe import MODEL, NAMED, find_model_chain, is_miniswe
 from elision.config.options import ChainOptions, read_options
 from elision.config.problems import Path, Problems, Severity, shown
+from elision.config.shadowing import shadow_warnings
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
 from elision.config.sources import text_of
 from elision.config.values import OvergrownError, Reader
 from elision.edits import SHRINKING
 from elision.errors import ConfigError, Problem
+from elision.handover import Target, can_hand_over, problems_of
+from elision.own_values import load_own, own_profile
+from elision.processor import Processor
 from elision.registry import plugins
-
-if TYPE_CHECKING:
-    from elision.processor import Processor
+from elision.schedule import counts_tokens
 
 _ONCE = frozenset({"cache_control"})
+_OF_THE_WHOLE = (
+    "classification",
+    "archive",
+    "stored_policy",
+    "schedule",
+    "on_bound_thinking",
+    "profile",
+    "mode",
+    "share",
+)
+"""What a chain that another config names says of the whole."""
 _NOTE = (
     "in a SWE-agent config, SWE-agent's own processors give SWE-agent's own texts and ask no table; for Elision's full "
     f"guard put the list at the top of a file, under the lines 'classification: default' and '{CHAIN}:'"
@@ -114,6 +130,11 @@ class _Check:
             self._problems.add(*self._at, str(error))
         if "archive" in shape.options:
             self._warn_of_nothing_removed(shape.options["archive"].key, chains)
+            self._note_no_ledger(shape.options["archive"].key, chains)
+        if "model" in shape.options and "on_bound_thinking" not in shape.options:
+            self._note_bound_thinking(shape.options["model"].value, chains)
+        for name in [key for key in ("mode", "share") if key in shape.options][:1]:
+            self._warn_of_shadow(name, shape.options[name].key, chains)
         if shape.agent is not None:
             self._problems.add(shape.agent, (AGENT,), _NOTE, "note")
         return Checked(self._problems.source, self._problems.in_order(), chains, shape.attempts)
@@ -140,7 +161,10 @@ class _Check:
         placed = [each for part in parts for each in part.placed]
         self._note_order(placed, self._strictness)
         self._warn_of_repetition(placed)
-        return ReadChain(placed, self._with_inner(options, parts))
+        options = self._with_inner(options, parts)
+        self._note_handovers(placed, options)
+        self._warn_of_breakpoints(placed, options)
+        return ReadChain(placed, options)
 
     def _parts(self, items: yaml.SequenceNode, path: Path, *, inner: bool) -> Iterator[_Part]:
         """Yield what can be read of a list; ``inner`` is one of an entry ``type: chain``, which holds no other."""
@@ -205,7 +229,7 @@ class _Check:
         said: dict[str, Any] = {"model": models[0].options.model} if models else {}
         named = next((part.named for part in parts if part.named is not None), None)
         if named is not None:
-            said |= {name: getattr(named, name) for name in ("classification", "archive", "stored_policy", "schedule")}
+            said |= {name: getattr(named, name) for name in _OF_THE_WHOLE}
         if any(part.options.on_error == "raise" for part in parts):
             said["on_error"] = "raise"
         return options.model_copy(update=said)
@@ -213,6 +237,32 @@ class _Check:
     def _note_order(self, placed: Sequence[Placed], severity: Severity) -> None:
         for index, message in in_order(each.processor for each in placed):
             self._problems.add(placed[index].node, placed[index].path, message, severity)
+
+    def _note_handovers(self, placed: Sequence[Placed], options: ChainOptions) -> None:
+        """Note what the chain may not hand over to the provider of the model that it names."""
+        if options.model is None or not any(can_hand_over(each.processor) for each in placed):
+            return
+        try:
+            table = None if options.classification == "none" else load_table(options.classification)
+            own = load_own(options.profile)
+        except ConfigError:
+            return
+        target = Target(options.model, options.dialect, table)
+        with own_profile(own):
+            found = problems_of((each.processor for each in placed), target)
+        for index, message in found:
+            self._problems.add(placed[index].node, placed[index].path, message)
+
+    def _warn_of_breakpoints(self, placed: Sequence[Placed], options: ChainOptions) -> None:
+        marking = [each for each in placed if each.processor.type_name == "cache_control"]
+        try:
+            with own_profile(load_own(options.profile)):
+                why = why_no_breakpoints(options.model) if marking else ""
+        except ConfigError:
+            return
+        if why:
+            told = f"no breakpoint helps {shown(options.model)}: {why}; remove it, or name the model that is asked"
+            self._problems.add(marking[0].node, marking[0].path, told, "warning")
 
     def _warn_of_nothing_removed(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
         without = [each for chain in chains if chain.options.archive == "none" for each in chain.placed]
@@ -224,6 +274,41 @@ class _Check:
             )
             self._problems.add(node, ("archive",), told, "warning")
 
+    def _warn_of_shadow(self, name: str, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
+        for chain in chains:
+            for told in shadow_warnings(chain.options, [each.processor for each in chain.placed]):
+                self._problems.add(node, (name,), told, "warning")
+
+    def _note_bound_thinking(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
+        """Say what is needed before anything is removed from before thinking that is bound to it."""
+        unsaid = [chain for chain in chains if chain.options.on_bound_thinking is None]
+        idle = [each for chain in unsaid for each in chain.placed if each.processor.runs_at != "entry"]
+        if unsaid and any(each.processor.operation in SHRINKING for each in idle):
+            model = unsaid[0].options.model
+            if binds_thinking(model):
+                told = (
+                    f"{shown(model)} binds its thinking to what stands before it, so nothing is removed from there "
+                    "unless the request sends view.params; say what is to happen: add on_bound_thinking: "
+                    "request_drop_block, drop_thinking or defer"
+                )
+                self._problems.add(node, ("model",), told, "note")
+
+    def _note_no_ledger(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
+        """Name the processors whose decisions rest on more than the history, where no other process can look it up."""
+        alone = [
+            (each.processor, chain.options)
+            for chain in chains
+            if chain.options.archive == "memory:"
+            for each in chain.placed
+        ]
+        needing = dict.fromkeys(each.type_name for each, options in alone if _needs_ledger(each, options))
+        if needing:
+            told = (
+                f"an archive in memory has no ledger for other processes: {' and '.join(needing)}, which go by prices "
+                "and tokens, may decide otherwise there; name a folder (archive: .elision) where several share a run"
+            )
+            self._problems.add(node, ("archive",), told, "note")
+
     def _warn_of_repetition(self, placed: Sequence[Placed]) -> None:
         seen: set[str] = set()
         for each in placed:
@@ -232,3 +317,7 @@ class _Check:
                 told = f"{name} stands in this chain twice; the last one takes away the marks of the others; remove one"
                 self._problems.add(each.node, each.path, told, "warning")
             seen.add(name)
+
+
+def _needs_ledger(processor: Processor, options: ChainOptions) -> bool:
+    return processor.waits and counts_tokens(processor.own_schedule or options.schedule)

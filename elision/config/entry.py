@@ -36,7 +36,8 @@ def read_processor(
     try:
         processor = cls.model_validate(data)
     except ValidationError as error:
-        for found in complaints(error, data, str(data["type"]), cls.model_fields):
+        options = {field.alias or name: field for name, field in cls.model_fields.items()}
+        for found in complaints(error, data, str(data["type"]), options):
             if found.missing not in unread:
                 node = node_at(item, found.at, reader, key=found.key)
                 problems.add(node, (*path, *found.at), found.message)

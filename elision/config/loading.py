@@ -47,6 +47,10 @@ def loads(text: str, *, source: str = "<string>", attempt: int | None = None, ar
             stored_policy=policy,
             owner=options.owner,
             schedule=options.schedule,
+            profile=options.profile,
+            mode=options.mode,
+            share=options.share,
+            on_bound_thinking=options.on_bound_thinking,
             tests=options.tests,
         )
     except PrepareError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from elision.config.entry import node_at
 from elision.config.problems import Problems, Severity, shown, suggestion
@@ -16,11 +16,10 @@ from elision.config.tests_block import ChainTest, read_tests
 from elision.config.values import Entry, Reader
 from elision.config.wording import complaints
 from elision.errors import ConfigError
+from elision.moment import OnBoundThinking
 from elision.registry import plugins
 from elision.schedule import Schedule
-
-NOT_YET = frozenset({"mode", "share"})
-"""Options of chain files that this version does not know."""
+from elision.shadow import Mode
 
 
 class ChainOptions(BaseModel):
@@ -46,6 +45,14 @@ class ChainOptions(BaseModel):
     """Who manages the context where a request asks its provider to; such a request is an error without it."""
     schedule: Schedule = "break_even"
     """When processors that rewrite the cached prefix do so, all together; a processor's own schedule wins."""
+    on_bound_thinking: OnBoundThinking | None = None
+    """What happens where an edit would change what thinking is bound to (docs/guard.md, bound thinking)."""
+    profile: str | dict[str, Any] | None = None
+    """Values of your own for models: the name of a profile, a path (from this file's folder), or its content."""
+    mode: Mode = "live"
+    """shadow decides and reports everything, and sends the original; live sends what is decided."""
+    share: Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)] | None = None
+    """Share of the sessions that are live, the others being in shadow mode: by default all, or none in mode shadow."""
     tests: list[ChainTest] = []
     """Recorded histories, and what must come of them; `elision check` runs them."""
 
@@ -74,6 +81,9 @@ def read_options(entries: Mapping[str, Entry], reader: Reader, problems: Problem
     if "classification" in known:
         options = options.model_copy(update={"classification": _located(options.classification, problems.source)})
         _check_table(options, known["classification"], problems)
+    if options.profile is not None and "profile" in known:
+        options = options.model_copy(update={"profile": _located_profile(options.profile, problems.source)})
+        _check_profile(options.profile, known["profile"], problems)
     return options.model_copy(update={"tests": tests})
 
 
@@ -92,6 +102,23 @@ def _located(given: str | dict[str, Any], source: str) -> str | dict[str, Any]:
     if isinstance(given, dict) or given == "none" or given in plugins().tables() or not Path(source).is_file():
         return given
     return str(Path(source).parent / given)
+
+
+def _located_profile(given: Any, source: str) -> Any:
+    if isinstance(given, dict) or given in plugins().profiles() or not Path(source).is_file():
+        return given
+    return str(Path(source).parent / given)
+
+
+def _check_profile(given: Any, entry: Entry, problems: Problems) -> None:
+    from elision.profiles import lint_profile
+
+    for found in lint_profile(given):
+        if isinstance(given, str) and found.line:
+            problems.include(entry.value, ("profile",), [found])
+        else:
+            within = f"{found.path}: " if found.path else ""
+            problems.add(entry.value, ("profile",), f"{within}{found.message}")
 
 
 def _check_table(options: ChainOptions, entry: Entry, problems: Problems) -> None:
@@ -122,6 +149,4 @@ def _unknown(name: str) -> str:
     if name == AGENT:
         return f"a file has either '{CHAIN}' or, as in a SWE-agent config, '{AGENT}'; remove one"
     options = [CHAIN, *ChainOptions.model_fields]
-    if name in NOT_YET:
-        return f"a chain has no option '{name}' in this version; its options are: {', '.join(options)}; remove it"
     return f"a chain has no option {shown(name)}; {suggestion(name, options, 'its options are')}"

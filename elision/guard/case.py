@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from elision.edits import Drop, Edit, Replace
-from elision.history import Address, Content, History, Paired
+from elision.history import Address, History, Paired, Piece
 from elision.overlay import Overlay, content_at
+from elision.pairing import result_of
 from elision.processor import Processor, Stage
 
 if TYPE_CHECKING:
     from elision.view import View
 
-Until: TypeAlias = Literal["never", "later", "changed"]
+Until: TypeAlias = Literal["never", "later", "changed", "turn"]
 """When an edit that was refused can pass: ``later`` when its step is no longer open or the newest, ``changed`` when
-what is known of its result (or the request's tools) has changed."""
+what is known of its result (or the request's tools) has changed, ``turn`` when the turn is over."""
 
 
 class Why(NamedTuple):
@@ -62,24 +63,28 @@ Check: TypeAlias = Callable[[Case], Why | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of the guard."""
+    """One rule of the guard, about edits of some kinds, or of all."""
 
     number: int
     name: str
     check: Check
+    about: tuple[type[Edit], ...] = ()
 
 
 def results_of(history: History, edit: Edit) -> list[Paired]:
-    """Return the results that an edit changes or leaves out."""
+    """Return the results that an edit changes or leaves out; of an edit of a call, the call's result."""
     match edit:
         case Replace(address=address) if address in history.paired:
             return [history.paired[address]]
+        case Replace(address=address) if 0 <= address.position < len(history):
+            found = result_of(history, address)
+            return [] if found is None else [found]
         case Drop(step=step):
             return [history.paired[address] for address in history.steps[step].results if address is not None]
         case _:
             return []
 
 
-def found_at(case: Case, address: Address) -> tuple[Content, ...]:
+def found_at(case: Case, address: Address) -> tuple[Piece, ...]:
     """Return the content that the processor found at ``address``."""
     return content_at(case.history, case.overlay, address, case.view.stage)

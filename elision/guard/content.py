@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from elision.edits import SHRINKING, Insert, Replace, length
+from elision.edits import SHRINKING, Insert, Replace, arguments_text, length
 from elision.graphemes import splits_grapheme
 from elision.guard.case import Case, Why, found_at
-from elision.history import Address, Content, Image, Opaque, Text, ToolResult, has_surrogates, plain
+from elision.history import (
+    Address,
+    Image,
+    Opaque,
+    Part,
+    Piece,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    has_surrogates,
+    plain,
+)
+from elision.pairing import is_said, step_at
 from elision.placeholders import is_placeholder
 
 
@@ -27,8 +40,9 @@ def elided_stays(case: Case) -> Why | None:
         text = plain(found_at(case, edit.address))
         if case.overlay.elided(edit.address) or is_placeholder(text) or case.view.originals.is_ours(text):
             return Why("a placeholder stands there already")
-        paired = case.history.paired.get(edit.address)
-        if paired is not None and case.overlay.is_dropped(paired.step):
+        history, address = case.history, edit.address
+        of_step = address in history.paired or is_said(history, address)
+        if of_step and case.overlay.is_dropped(step_at(history, address)):
             return Why("its step has been dropped")
     return None
 
@@ -37,8 +51,11 @@ def clean_text(case: Case) -> Why | None:
     """Rule 9: no blank text, no lone surrogates, cuts only between graphemes."""
     match case.edit:
         case Replace(address=address, content=content):
-            texts = [part.text for part in content if isinstance(part, Text)]
             found = found_at(case, address)
+            if any(isinstance(part, Thinking) for part in found):
+                return _without_thinking(case, address)
+            texts = [arguments_text(part.arguments) for part in content if isinstance(part, ToolCall)]
+            texts += [part.text for part in content if isinstance(part, Text)]
             if (found and not content and _alone(case, address)) or _blanks(content) > _blanks(found):
                 return Why("it would leave a blank text")
             if any(has_surrogates(text) for text in texts if not text.isascii()):
@@ -64,5 +81,22 @@ def _alone(case: Case, address: Address) -> bool:
     )
 
 
-def _blanks(content: tuple[Content, ...]) -> int:
+def _without_thinking(case: Case, address: Address) -> Why | None:
+    """Say why a message cannot do without thinking: it would be empty, or end with thinking."""
+    position = address.position
+    parts = case.history.messages[position].parts
+    beside = [(part, Address(position, index)) for index, part in enumerate(parts) if index != address.part]
+    left = [part for part, other in beside if not isinstance(part, Thinking) or found_at(case, other)]
+    if not any(_says_something(part) for part in left):
+        return Why("its message would be left with nothing but thinking, or empty")
+    if isinstance(left[-1], Thinking):
+        return Why("its message would end with thinking")
+    return None
+
+
+def _says_something(part: Part) -> bool:
+    return not isinstance(part, Thinking) and not (isinstance(part, Text) and not part.text.strip())
+
+
+def _blanks(content: tuple[Piece, ...]) -> int:
     return sum(isinstance(part, Text) and not part.text.strip() for part in content)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
-from elision.edits import CLEARING, SHRINKING, Drop, Replace
+from elision.edits import CLEAR_INPUTS, CLEARING, SHRINKING, Drop, Replace
 from elision.guard.case import Case, Why, found_at, results_of
-from elision.history import Image, plain
+from elision.history import Image, Part, Thinking, ToolCall, plain
+
+_SPOKEN: Mapping[type[Part], str] = {ToolCall: "calls", Thinking: "thinking"}
 
 
 def touches_declared(case: Case) -> Why | None:
@@ -15,7 +18,8 @@ def touches_declared(case: Case) -> Why | None:
     if isinstance(edit, Replace) and edit.address not in case.history.paired:
         message = case.history.messages[edit.address.position]
         if message.role not in case.processor.touches:
-            return Why(f"{case.processor.type_name} does not declare that it touches the {message.role}'s text")
+            what = _SPOKEN.get(type(message.parts[edit.address.part]), "text")
+            return Why(f"{case.processor.type_name} does not declare that it touches the {message.role}'s {what}")
     return None
 
 
@@ -43,6 +47,10 @@ def class_allows(case: Case) -> Why | None:
 def _operations(case: Case) -> tuple[str, ...]:
     """Return the columns of the table that an edit falls under: its processor's, and what it does besides."""
     own = case.processor.operation
+    if isinstance(case.edit, Replace) and case.edit.address not in case.history.paired:
+        if own == "budget":
+            return (CLEAR_INPUTS,)
+        return (own,) if own in {"redact", CLEAR_INPUTS} else (own, CLEAR_INPUTS)
     if isinstance(case.edit, Drop) and own != "summarize":
         return own, "drop"
     if not isinstance(case.edit, Replace):
@@ -68,5 +76,5 @@ def one_owner(case: Case) -> Why | None:
     """Rule 11: where the provider manages the context, nothing else removes from it."""
     removes = isinstance(case.edit, Drop) or (isinstance(case.edit, Replace) and case.processor.operation in SHRINKING)
     if removes and case.view.request.owner == "provider":
-        return Why("the provider manages this context (owner: provider)")
+        return Why("the provider manages this context (owner: provider)", "changed")
     return None

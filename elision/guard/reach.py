@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elision.edits import CacheBreakpoint, Drop, Insert, Remove, Replace, Tag
 from elision.guard.case import Case, Why, found_at
-from elision.history import Address, Image, Opaque, Text, ToolResult, has_surrogates
+from elision.history import Address, Image, Opaque, Piece, Thinking, ToolCall, has_surrogates
 from elision.overlay import original
 
 
@@ -30,8 +30,8 @@ def _part_exists(case: Case, address: Address) -> Why | None:
     messages = case.history.messages
     if not 0 <= address.position < case.stop or not 0 <= address.part < len(messages[address.position].parts):
         return Why("there is no such part in the view")
-    if not isinstance(messages[address.position].parts[address.part], Text | ToolResult):
-        return Why("only text and tool results can be edited")
+    if isinstance(messages[address.position].parts[address.part], Image | Opaque):
+        return Why("only texts, tool results, calls and thinking can be edited")
     return None
 
 
@@ -53,11 +53,32 @@ def content_is_known(case: Case) -> Why | None:
     edit = case.edit
     if not isinstance(edit, Replace):
         return None
+    there = case.history.messages[edit.address.position].parts[edit.address.part]
+    if isinstance(there, ToolCall | Thinking):
+        return _why_not_said(there, edit.content)
     stood = {id(part.raw) for part in (*original(case.history, edit.address), *found_at(case, edit.address))}
     for part in edit.content:
+        if isinstance(part, ToolCall | Thinking):
+            return Why("calls and thinking stay where they stand")
         made_up = isinstance(part, Opaque) if part.raw is None else id(part.raw) not in stood
         if made_up:
             return Why("its content holds an object of the host's that did not stand there")
         if isinstance(part, Image) and has_surrogates(part.url):
             return Why("the new image's URL holds a lone surrogate")
     return None
+
+
+def _why_not_said(there: ToolCall | Thinking, content: tuple[Piece, ...]) -> Why | None:
+    """Say why a call or thinking may not become this: calls get other arguments of the same form, thinking goes."""
+    if there.fixed:
+        return Why("the provider accepts it only as it came")
+    if isinstance(there, Thinking):
+        return Why("thinking is removed as a whole or stays as it is") if content else None
+    if there.raw is None:
+        return Why("the call is read from the text; there are no arguments to replace")
+    match content:
+        case (ToolCall(id=there.id, name=there.name, arguments=arguments, raw=raw),) if raw is there.raw:
+            if isinstance(arguments, str) is isinstance(there.arguments, str):
+                return None
+            return Why("new arguments have the form of the old ones: an object, or a text")
+    return Why("a call is replaced by itself with other arguments")

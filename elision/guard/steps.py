@@ -7,6 +7,7 @@ from elision.guard.case import Case, Why
 from elision.history import plain
 from elision.offers import ends_open_step
 from elision.overlay import original
+from elision.pairing import is_said, step_at
 from elision.repair import OUTCOME_UNKNOWN
 
 
@@ -48,14 +49,14 @@ def missing_stays_missing(case: Case) -> Why | None:
 def newest_step_stays(case: Case) -> Why | None:
     """Rule 2: a step with an open call, and the newest step, are left alone.
 
-    Entry and request processors may change results there, but not clear them.
+    Entry and request processors may change results there, but not clear them, and never calls and thinking.
     """
     match case.edit:
+        case Replace(address=address) if is_said(case.history, address):
+            said = "calls and thinking of the newest step go back as they came"
+            return _open_or_newest(case, step_at(case.history, address), said)
         case Drop(step=index):
-            if case.history.steps[index].open_at(case.stop):
-                return Why("pending: a call of this step has no result yet", "later")
-            if index == case.newest_step:
-                return Why("the newest step is not dropped: the model has not answered it", "later")
+            return _open_or_newest(case, index, "the newest step is not dropped: the model has not answered it")
         case Replace(address=address) if (paired := case.history.paired.get(address)) and paired.step >= 0:
             if case.stage != "history" and case.processor.operation not in CLEARING:
                 return None
@@ -66,3 +67,11 @@ def newest_step_stays(case: Case) -> Why | None:
         case _:
             pass
     return None
+
+
+def _open_or_newest(case: Case, index: int, newest: str) -> Why | None:
+    if index < 0:
+        return Why("it belongs to no step")
+    if case.history.steps[index].open_at(case.stop):
+        return Why("pending: a call of this step has no result yet", "later")
+    return Why(newest, "later") if index == case.newest_step else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import takewhile
 
 import regex
@@ -12,6 +13,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _UNSEEN = regex.compile(r"[\p{Cf}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}\p{Default_Ignorable_Code_Point}]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _NOT_IN_A_NAME = regex.compile(r"[^\w.:/-]+")
+_SHORT_NAME = 200
 _DELIMITERS = str.maketrans(
     {**dict.fromkeys("[［【〔⟦❲", "("), **dict.fromkeys("]］】〕⟧❳", ")"), **dict.fromkeys('"＂“”„‟`｀', "'")}
 )
@@ -26,10 +28,13 @@ def clean(text: str, limit: int) -> str:
     if limit <= 0:
         return ""
     piece = text[: 4 * limit + 64]
-    seen = _ESCAPES.sub("", piece)
-    if not seen.isascii():
-        seen = _UNSEEN.sub("", seen)
-    line = " ".join(_CONTROL.sub(" ", seen).split()).translate(_DELIMITERS)
+    seen = piece
+    if not (piece.isascii() and piece.isprintable()):
+        seen = _ESCAPES.sub("", piece)
+        if not seen.isascii():
+            seen = _UNSEEN.sub("", seen)
+        seen = _CONTROL.sub(" ", seen)
+    line = " ".join(seen.split()).translate(_DELIMITERS)
     if line and len(piece) < len(text):
         line = _head(line, limit - 1).rstrip() + MORE
     line = shortened(line, limit)
@@ -39,6 +44,11 @@ def clean(text: str, limit: int) -> str:
 
 def clean_name(name: str, limit: int) -> str:
     """Return a name of which only letters, digits, and ``_ . : / -`` are left."""
+    return _clean_name(name, limit) if len(name) <= _SHORT_NAME else _clean_name.__wrapped__(name, limit)
+
+
+@lru_cache(maxsize=4096)
+def _clean_name(name: str, limit: int) -> str:
     return str(_NOT_IN_A_NAME.sub("_", clean(name, limit).removesuffix(MORE)))
 
 

@@ -73,3 +73,12 @@ def way_back(facts: PlaceholderFacts) -> str:
     if not repeated.startswith("call it again"):
         return recalled
     return f"{repeated}, or {recalled} for this version" if "skill" in facts.classes else f"{repeated}, or {recalled}"
+
+
+def handle(recall_tool: str, name: str, *, tools_known: bool) -> str:
+    """Say how an original comes back that is not all gone: by the tool that recalls it, or by its ref alone.
+
+    Nothing where the request is known to offer no such tool.
+    """
+    tool = tool_name(recall_tool)
+    return f"{tool} {name}" if tool and name else f"ref {name}" if name and not tools_known else ""

@@ -10,6 +10,7 @@ from elision.profiles.resolving import profile_for
 from elision.profiles.values import (
     Cache,
     Images,
+    Native,
     Order,
     Prices,
     Profile,
@@ -24,6 +25,7 @@ from elision.profiles.values import (
 __all__ = [
     "Cache",
     "Images",
+    "Native",
     "Order",
     "Prices",
     "Profile",

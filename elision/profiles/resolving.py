@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from elision.classification.patterns import OutOfTimeError, glob
 from elision.errors import ConfigError, Problem
+from elision.own_values import OwnProfile, in_force
 from elision.profiles import price_map as prices_in
 from elision.profiles.loading import DEFAULT, load_profile, profiles, read_known
 from elision.profiles.names import MAX_CHARS, ModelName, model_name
 from elision.profiles.values import (
     Cache,
     Images,
+    Native,
     Order,
     Prices,
     Profile,
@@ -87,16 +89,17 @@ def profile_for(
     """Return what holds for a model.
 
     ``overrides`` is a profile of the user's own: a mapping, the path of a YAML file, or the name of a profile; its
-    values win.  ``price_map`` is another file than the map in litellm's wheel.
+    values win, in place of those of the chain that is at work.  ``price_map`` is another file than the map in litellm's
+    wheel.
     """
     if overrides is None:
-        return _known(model, None if price_map is None else Path(price_map))
+        return _known(model, None if price_map is None else Path(price_map), in_force())
     return _resolved(model, load_profile(overrides), None if price_map is None else Path(price_map))
 
 
 @lru_cache(maxsize=256)
-def _known(model: str | None, price_map: Path | None) -> Profile:
-    return _resolved(model, (), price_map)
+def _known(model: str | None, price_map: Path | None, own: OwnProfile | None) -> Profile:
+    return _resolved(model, own.read if own else (), price_map)
 
 
 def chosen_for(model: str | None) -> str:
@@ -140,6 +143,7 @@ def _resolved(model: str | None, own: Sequence[ReadProfile], price_map: Path | N
         images=_section(Images, merged.values["images"]),
         tokens=_section(Tokens, merged.values["tokens"]),
         prices=prices,
+        native=Native(**{key: tuple(dialects) for key, dialects in merged.values.get("native", {}).items()}),
         assumed=(*notes, *merged.assumptions()),
         sources=MappingProxyType(merged.sources()),
     )

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 ThinkingRule: TypeAlias = Literal["none", "newest_step", "tool_turns", "bound_to_prefix"]
 Marks: TypeAlias = Literal["none", "automatic", "explicit", "both"]
 Match: TypeAlias = Literal["prefix", "breakpoint", "request"]
-ImageRule: TypeAlias = Literal["fixed", "area", "tiles", "patches"]
+ImageRule: TypeAlias = Literal["fixed", "area", "tiles", "crops", "patches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ class Window:
 class Images:
     """Limits of images, and how many tokens one costs; no limit is ``None``.
 
-    With more than ``many`` images in a request, none may be longer than ``many_edge`` pixels.
+    With more than ``many`` images in a request, none may be longer than ``many_edge`` pixels.  By ``crops`` an image of
+    at most ``whole_edge`` pixels is one tile, a larger one is cut into squares of two thirds of its shorter side.
     """
 
     rule: ImageRule
@@ -82,6 +83,8 @@ class Images:
     base_tokens: int = 85
     tile_tokens: int = 170
     tile_pixels: int = 512
+    least_tile_pixels: int = 256
+    whole_edge: int = 384
     patch_pixels: int = 32
     patch_tokens: float = 1.0
     max_patches: int = 1536
@@ -96,6 +99,10 @@ class Images:
         if self.rule == "patches":
             patches = math.ceil(width / self.patch_pixels) * math.ceil(height / self.patch_pixels)
             return math.ceil(min(patches, self.max_patches) * self.patch_tokens)
+        if self.rule == "crops":
+            edge = min(self.tile_pixels, max(self.least_tile_pixels, min(width, height) * 2 // 3))
+            whole = max(width, height) <= self.whole_edge
+            return self.tile_tokens * (1 if whole else math.ceil(width / edge) * math.ceil(height / edge))
         scale = min(1.0, 2048 / max(width, height))
         scale *= min(1.0, 768 / (min(width, height) * scale))
         tiles = math.ceil(width * scale / self.tile_pixels) * math.ceil(height * scale / self.tile_pixels)
@@ -108,6 +115,18 @@ class Tokens:
 
     encoding: str
     factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """What the provider does with the context itself when a request asks it to: the dialects in which one can ask.
+
+    ``clear_tool_uses`` and ``clear_thinking`` are context editing, ``compact`` is a summary of the provider's own.
+    """
+
+    clear_tool_uses: tuple[str, ...] = ()
+    clear_thinking: tuple[str, ...] = ()
+    compact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +198,7 @@ class Profile:
     images: Images
     tokens: Tokens
     prices: Prices
+    native: Native = Native()
     assumed: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    model_validator,
+)
 
+from elision.errors import nearest
 from elision.profiles.values import ImageRule, Marks, Match, ThinkingRule
 
 Price: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1_000_000, allow_inf_nan=False)]
@@ -13,6 +23,18 @@ ReadPrice: TypeAlias = Annotated[float, Field(strict=True, ge=0, le=1_000_000, a
 Factor: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=100, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
 CountOrNone: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
+
+
+def _is_dialect(name: str) -> str:
+    from elision.registry import plugins
+
+    known = [dialect.name for dialect in plugins().dialects()]
+    if name not in known:
+        raise ValueError(f"there is no dialect {name!r:.80}; {nearest(name, known, what='dialects')}; correct it")
+    return name
+
+
+DialectNames: TypeAlias = Annotated[list[Annotated[StrictStr, AfterValidator(_is_dialect)]], Field(max_length=20)]
 
 
 class _Section(BaseModel):
@@ -89,6 +111,8 @@ class WrittenImages(_Section):
     base_tokens: CountOrNone | None = None
     tile_tokens: CountOrNone | None = None
     tile_pixels: Count | None = None
+    least_tile_pixels: Count | None = None
+    whole_edge: Count | None = None
     patch_pixels: Count | None = None
     patch_tokens: Factor | None = None
     max_patches: Count | None = None
@@ -99,6 +123,14 @@ class WrittenTokens(_Section):
 
     encoding: Literal["o200k_base", "cl100k_base", "p50k_base"] | None = None
     factor: Factor | None = None
+
+
+class WrittenNative(_Section):
+    """``native:``: the dialects in which a request can ask for each."""
+
+    clear_tool_uses: DialectNames | None = None
+    clear_thinking: DialectNames | None = None
+    compact: DialectNames | None = None
 
 
 class _Rates(BaseModel):
@@ -153,6 +185,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "window": WrittenWindow,
     "images": WrittenImages,
     "tokens": WrittenTokens,
+    "native": WrittenNative,
     "prices": WrittenPrices,
 }
 

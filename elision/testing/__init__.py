@@ -1,4 +1,4 @@
-"""The testing kit: builders of histories, hypothesis strategies, and the contract that every processor must keep.
+"""The testing kit: builders of histories, strategies, the contract of processors, and a model server for tests.
 
 Importing it loads no test library.  :func:`check_processor` and the strategies (``histories``, ``poisoned``,
 ``chains``) need the extra ``testing``.
@@ -22,9 +22,11 @@ from elision.testing.check import check_processor
 from elision.testing.parts import DIALECT_OF, SHAPES, Shape
 
 if TYPE_CHECKING:
+    from elision.testing.server import ModelServer, failure, reply
     from elision.testing.strategies import chains, histories, poisoned
 
 _STRATEGIES = ("chains", "histories", "poisoned")
+_SERVER = ("ModelServer", "failure", "reply")
 
 
 def __getattr__(name: str) -> Any:
@@ -32,6 +34,10 @@ def __getattr__(name: str) -> Any:
         from elision.testing import strategies
 
         return getattr(strategies, name)
+    if name in _SERVER:
+        from elision.testing import server
+
+        return getattr(server, name)
     raise AttributeError(f"module 'elision.testing' has no attribute {name!r}")
 
 
@@ -39,15 +45,18 @@ __all__ = [
     "DIALECT_OF",
     "SHAPES",
     "Conversation",
+    "ModelServer",
     "Shape",
     "call",
     "chains",
     "check_processor",
     "conversation",
+    "failure",
     "histories",
     "image",
     "poisoned",
     "redacted_thinking",
+    "reply",
     "result",
     "text",
     "thinking",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, TypeAlias
 
+from elision.errors import OverBudgetError
 from elision.processor import Processor
 from elision.testing.contract import BrokenContractError, Build, judge
 from elision.testing.parts import DIALECT_OF, SHAPES, Entry, Shape
@@ -82,6 +83,8 @@ def _broken(shape: Shape, sample: Sample, build: Build) -> BrokenContractError |
         judge(write(shape, sample[0])[1], DIALECT_OF[shape], build, sound=sample[1])
     except BrokenContractError as error:
         return error
+    except OverBudgetError:  # nothing is sent then, so nothing can be broken
+        return None
     return None
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
-from elision.archive import Archive, open_archive
+from elision.archive import Archive
+from elision.archive.opening import trial_archive
 from elision.chain import Chain
 from elision.dialect import by_name
 from elision.edits import SHRINKING, Edit, Replace, length
 from elision.errors import ProcessorError
 from elision.history import History
+from elision.overlay import content_at
 from elision.processor import Processor
 from elision.registry import plugins
 from elision.report import SentView
@@ -106,7 +108,7 @@ def _try(processor: Processor, messages: list[Any], dialect: str) -> Trial:
 
 
 def _new_archive() -> Archive:
-    return open_archive("memory:", environ={})
+    return trial_archive()
 
 
 def _chain(processor: Processor, archive: Archive) -> Chain:
@@ -126,7 +128,7 @@ def _found(view: View, edit: Edit) -> int:
         return 0
     position, part = edit.address
     known = 0 <= position < len(view.history) and 0 <= part < len(view.history.messages[position].parts)
-    return length(view.part(edit.address).content) if known else 0
+    return length(content_at(view.history, view.overlay, edit.address, view.stage)) if known else 0
 
 
 def _input_untouched(case: Evidence) -> str | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
-from elision import Chain, Polling, Processor, Schedule, Trigger, open_archive
+from pydantic import ValidationError
+
+from elision import Chain, Polling, Processor, Schedule, Trigger
+from elision.archive.opening import trial_archive
 from elision.registry import plugins
 from elision.testing.parts import (
     Acted,
@@ -52,6 +55,8 @@ SNIPPETS = (
     "tab\tcr\r\nform\x0cfeed   line sep",
     "0123456789abcdef" * 40,
     "a line of output that is read once and never again\n" * 8,
+    '{"next": null, "items": [' + ", ".join(['{"id": 1.50, "by": {"name": "é"}, "text": "long text"}'] * 6) + "]}",
+    '{"id": 1, "text": "one"}\r\n' * 12,
 )
 """Texts that processors look at, or that are easy to cut in the wrong place."""
 
@@ -259,11 +264,20 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
         "max_total_bytes": st.sampled_from([None, 1, 60]),
         "schedule": _SCHEDULES,
     },
+    "clear_thinking": {"keep_turns": st.sampled_from([1, 1, 2, "all"]), "schedule": _SCHEDULES},
+    "clear_tool_inputs": {
+        "keep": st.integers(0, 3),
+        "keep_steps": st.integers(0, 3),
+        "threshold_chars": st.sampled_from([1, 40, 200]),
+        "exclude_tools": st.frozensets(st.sampled_from(TOOLS), max_size=2),
+        "schedule": _SCHEDULES,
+    },
     "clear_tool_results": {
         "keep": st.integers(0, 3),
         "keep_steps": st.integers(0, 3),
         "clear_at_least_tokens": st.just(0),
         "clear_at_most_tokens": st.sampled_from([None, None, 20, 200]),
+        "clear_tool_inputs": st.sampled_from([False, True, frozenset(TOOLS[:2])]),
         "exclude_tools": st.frozensets(st.sampled_from(TOOLS), max_size=2),
         "order": st.sampled_from(["oldest", "newest", "largest", "score"]),
         "placeholder": st.sampled_from(["compact", "head"]),
@@ -271,6 +285,30 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
         "schedule": _SCHEDULES,
     },
     "last_n_observations": {"n": st.integers(1, 5), "polling": st.sampled_from([1, 2, 3, 4, 5, "auto"])},
+    "offload": {
+        "threshold_tokens": st.sampled_from([None, 20, 60]),
+        "threshold_chars": st.sampled_from([None, 100, 300]),
+        "batch_tokens": st.sampled_from([None, 40, 200]),
+        "head_lines": st.integers(0, 2),
+        "tail_lines": st.integers(0, 2),
+    },
+    "compact_interval": {
+        "interval_steps": st.integers(3, 4),
+        "overlap_steps": st.integers(0, 2),
+        "keep_first_steps": st.integers(0, 2),
+        "keep_last_steps": st.integers(1, 2),
+        "max_total_tokens": st.sampled_from([60, 8000]),
+    },
+    "save_reminder": {"trigger_messages": st.integers(2, 12), "trigger_tokens": st.sampled_from([None, 40, 400])},
+    "summarize": {
+        "trigger_tokens": st.sampled_from([None, 5, 60, 400]),
+        "trigger_messages": st.integers(2, 12),
+        "keep_first_steps": st.integers(0, 2),
+        "keep_last_steps": st.integers(1, 2),
+        "shrink_to_share": st.sampled_from([None, 0.5]),
+        "max_tokens": st.sampled_from([40, 300, 2000]),
+        "max_total_tokens": st.sampled_from([60, 8000]),
+    },
     "recent_steps": {
         "keep_first_steps": st.integers(0, 2),
         "keep_last_steps": st.integers(1, 4),
@@ -284,6 +322,21 @@ OPTIONS: Mapping[str, Mapping[str, SearchStrategy[Any]]] = {
     },
     "supersede": {"schedule": _SCHEDULES},
     "tag_tool_call_observations": {"function_names": st.frozensets(st.sampled_from(TOOLS)), "tags": _TAGS},
+    "slim_json": {
+        "threshold_tokens": st.sampled_from([None, 5, 30, 60]),
+        "threshold_chars": st.sampled_from([None, 100]),
+        "records": st.integers(0, 3),
+        "value_chars": st.sampled_from([1, 10, 200]),
+        "fields": st.sampled_from([(), ("id",), ("by.name", "text")]),
+    },
+    "truncate": {
+        "threshold_tokens": st.sampled_from([None, 5, 30, 60]),
+        "threshold_chars": st.sampled_from([None, 100]),
+        "head_chars": st.integers(0, 80),
+        "tail_chars": st.integers(0, 80),
+        "head_lines": st.sampled_from([None, 0, 1]),
+        "keep_error_lines": st.integers(0, 2),
+    },
 }
 """Options that matter for the built-in processors; any other keeps its default or is a small number."""
 
@@ -297,8 +350,8 @@ def chains(
 ) -> SearchStrategy[Chain]:
     """Return chains of built-in processors (of ``types`` only, if given) with generated options, in any order.
 
-    The schedule of each is one of ``SCHEDULES``; its archive is in memory.  No table is asked unless ``classification``
-    names one.
+    The schedule of each is one of ``SCHEDULES``; its archive is in memory, and no file is written.  No table is asked
+    unless ``classification`` names one.
     """
     registry = plugins()
     built_in = (
@@ -311,7 +364,7 @@ def chains(
             found,
             compat=compat,
             classification=classification,
-            archive=open_archive("memory:", environ={}),
+            archive=trial_archive(),
             schedule=schedule,
         ),
         st.lists(st.sampled_from(built_in).flatmap(processors), max_size=max_size),
@@ -330,4 +383,13 @@ def processors(type_name: str) -> SearchStrategy[Processor]:
         if name not in options and field.annotation is int:
             bounded: Any = Annotated[(int, *field.metadata)] if field.metadata else int
             options[name] = st.from_type(bounded).map(lambda number: max(-20, min(20, number))).filter(bool)
-    return st.fixed_dictionaries(options).map(lambda chosen: cls(**chosen))
+    made = st.fixed_dictionaries(options).map(lambda chosen: _made(cls, chosen))
+    return made.filter(lambda processor: processor is not None).map(lambda processor: cast("Processor", processor))
+
+
+def _made(cls: type[Processor], chosen: dict[str, Any]) -> Processor | None:
+    """Return a processor; nothing where its options do not go together."""
+    try:
+        return cls(**chosen)
+    except ValidationError:
+        return None

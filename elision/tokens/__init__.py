@@ -5,6 +5,7 @@ messages is not: see ``docs/tokens.md``.
 """
 
 from elision.tokens.calibration import Calibration
+from elision.tokens.counters import counting_of
 from elision.tokens.counting import (
     IMAGE_TOKENS,
     count_beside,
@@ -24,4 +25,5 @@ __all__ = [
     "count_system",
     "count_text",
     "count_tools",
+    "counting_of",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from elision.own_values import OwnProfile, in_force
 from elision.tokens.memory import Memory, counted_once
 from elision.tokens.vocabularies import counter_of
 
@@ -84,31 +85,40 @@ class Plugged:
 
 def counter_for(model: str | None) -> Counter:
     """Return what counts the texts of a model; where none is named, the plain vocabulary."""
-    if model is None:
+    own = in_force()
+    if model is None and own is None:
         return ByVocabulary(ENCODING)
     from elision.registry import plugins
 
-    return _counter_for(model, plugins())
+    return _counter_for(model, plugins(), own)
+
+
+def counting_of(model: str | None) -> str:
+    """Return the name of what counts the texts of a model: two of one name count alike."""
+    counter = counter_for(model)
+    if isinstance(counter, ByVocabulary):
+        return f"{counter.encoding} {counter.factor:g}"
+    return f"{counter.plugin}:{counter.pattern}" if isinstance(counter, Plugged) else type(counter).__name__
 
 
 @lru_cache(maxsize=256)
-def _counter_for(model: str, loaded: Plugins) -> Counter:
+def _counter_for(model: str | None, loaded: Plugins, own: OwnProfile | None) -> Counter:  # noqa: ARG001 (of the key)
     from elision.profiles import profile_for
 
     tokens = profile_for(model).tokens
-    own = ByVocabulary(tokens.encoding, tokens.factor)
+    plain = ByVocabulary(tokens.encoding, tokens.factor)
     counters = loaded.token_counters()
     pattern = _most_exact(model, counters)
     if pattern is None:
-        return own
-    return Plugged(pattern, loaded.owner("elision_token_counters", pattern), counters[pattern], own)
+        return plain
+    return Plugged(pattern, loaded.owner("elision_token_counters", pattern), counters[pattern], plain)
 
 
-def _most_exact(model: str, patterns: Iterable[str]) -> str | None:
+def _most_exact(model: str | None, patterns: Iterable[str]) -> str | None:
     """Return the pattern that fits a model and has the most literal characters; the first of two that have as many."""
     from elision.profiles.names import model_name
 
-    name = model_name(model)
+    name = model_name(model or "")
     fitting = [pattern for pattern in patterns if any(_fits(pattern, form) for form in (name.given, *name.forms))]
     return max(fitting, key=lambda pattern: len(_WILD.sub("", pattern)), default=None)
 

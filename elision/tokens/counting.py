@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from elision.history import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from elision.own_values import OwnProfile, in_force
 from elision.tokens.counters import counter_for
 from elision.tokens.media import image_size
 from elision.tokens.opaque import Weighing, as_json, sealed_tokens
@@ -108,17 +109,17 @@ def _system_pieces(system: Any) -> Iterable[Any]:
 
 
 def _count_image(size: tuple[int, int] | None, model: str | None, *, low: bool = False) -> int:
-    images = _images_of(model)
+    images = _images_of(model, in_force())
     if low and images.rule == "tiles" and images.base_tokens:
         return images.base_tokens
     return images.cost(*size) if size else images.cost()
 
 
 @lru_cache(maxsize=256)
-def _images_of(model: str | None) -> Images:
+def _images_of(model: str | None, own: OwnProfile | None) -> Images:
     from elision.profiles import Images, profile_for
 
-    return Images("fixed", IMAGE_TOKENS) if model is None else profile_for(model).images
+    return Images("fixed", IMAGE_TOKENS) if model is None and own is None else profile_for(model).images
 
 
 def _has_low_detail(raw: Any) -> bool:

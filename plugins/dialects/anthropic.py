@@ -24,17 +24,12 @@ from elision import (
     Thinking,
     ToolCall,
     ToolResult,
+    Ttl,
     Wire,
 )
-from elision.plugins.dialects.openai import (
-    EPHEMERAL,
-    as_mapping,
-    encode_content,
-    kind_of,
-    text_or_empty,
-    types_in,
-    with_fields,
-)
+from elision.plugins.dialects.chat_calls import encode_arguments
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
+from elision.plugins.dialects.openai import encode_content, kind_of, mark_for, types_in
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _FOREIGN_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "tool_call_ids", "message_type")
@@ -78,7 +73,7 @@ class Anthropic(Dialect):
         before = (as_mapping(message.raw) or {}).get("content")
         content = _patched(message, patch, before)
         if patch.mark is not None:
-            content = _marked(content, on=patch.mark)
+            content = _marked(content, on=patch.mark, ttl=patch.ttl)
         return message.raw if content is before else with_fields(message.raw, {"content": content})
 
     def build(self, message: Message) -> list[Any]:
@@ -167,7 +162,7 @@ def _url(source: Any) -> str | None:
 
 
 def _patched(message: Message, patch: Patch, before: Any) -> Any:
-    if not patch.contents and not patch.removed:
+    if not patch.contents and not patch.removed and not patch.arguments:
         return before
     if not isinstance(before, list):
         new = patch.contents.get(0, ()) if 0 not in patch.removed else ()
@@ -176,6 +171,8 @@ def _patched(message: Message, patch: Patch, before: Any) -> Any:
     for index, (block, part) in enumerate(zip(before, message.parts, strict=True)):
         if index in patch.contents and index not in patch.removed:
             blocks.extend(_edited(block, part, patch.contents[index]))
+        elif index in patch.arguments:
+            blocks.append(with_fields(block, {"input": encode_arguments(patch.arguments[index], {})}))
         elif index not in patch.removed:
             blocks.append(block)
     return blocks
@@ -226,17 +223,17 @@ def _count_marks(content: Any) -> int:
     return count
 
 
-def _marked(content: Any, *, on: bool) -> Any:
+def _marked(content: Any, *, on: bool, ttl: Ttl | None = None) -> Any:
     """Set one breakpoint on the last block that can carry one, or take all away."""
     if isinstance(content, str) and on:
-        return _with_mark([{"type": "text", "text": content}], EPHEMERAL) if content.strip() else content
+        return _with_mark([{"type": "text", "text": content}], mark_for(ttl)) if content.strip() else content
     if not isinstance(content, list):
         return content
     cleared = _unmarked(content)
     if not on:
         return cleared
     found = [mark for block in content if (mark := (as_mapping(block) or {}).get("cache_control")) is not None]
-    marked = _with_mark(cleared, found[-1] if found else EPHEMERAL)
+    marked = _with_mark(cleared, found[-1] if found and ttl is None else mark_for(ttl))
     return content if marked == content else marked
 
 

@@ -31,7 +31,9 @@ from elision import (
     ToolResult,
     Wire,
 )
-from elision.plugins.dialects.openai import as_mapping, kind_of, text_or_empty, with_fields
+from elision.plugins.dialects.chat_calls import encode_arguments
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
+from elision.plugins.dialects.openai import kind_of
 
 _ROLES: Mapping[str, Role] = {"user": "user", "model": "assistant", "function": "user", "system": "system"}
 _PART_KEYS = ("text", "functionCall", "functionResponse", "inlineData", "fileData")
@@ -84,6 +86,10 @@ class Gemini(Dialect):
         for index, (raw, part) in enumerate(zip(before, message.parts, strict=True)):
             if index in patch.contents and index not in patch.removed:
                 parts.extend(_edited(raw, part, patch.contents[index]))
+            elif index in patch.arguments:
+                key = _spelt(raw, "functionCall")
+                arguments = encode_arguments(patch.arguments[index], {})
+                parts.append(with_fields(raw, {key: with_fields(_get(raw, "functionCall"), {"args": arguments})}))
             elif index not in patch.removed:
                 parts.append(raw)
         same = len(parts) == len(before) and all(new is old for new, old in zip(parts, before, strict=True))
@@ -129,14 +135,21 @@ def _parse_part(raw: Any, role: Role) -> Part:
         arguments = _get(call, "args")
         known = arguments if isinstance(arguments, Mapping) else text_or_empty(arguments)
         name = text_or_empty(_get(call, "name"))
-        return ToolCall(text_or_empty(_get(call, "id")), name, {} if arguments is None else known, raw)
+        ident = text_or_empty(_get(call, "id"))
+        return ToolCall(ident, name, {} if arguments is None else known, raw, _is_signed(raw))
     if response is not None and role == "user":
         held = _get(response, "response")
         content = _parse_response(held, _get(response, "parts"))
         ident, name = text_or_empty(_get(response, "id")), text_or_empty(_get(response, "name"))
         return ToolResult(ident, content, _status(held), raw, name)
     text = _get(raw, "text")
-    return Thinking(text, raw) if isinstance(text, str) and _get(raw, "thought") else _parse_piece(raw)
+    thought = isinstance(text, str) and _get(raw, "thought")
+    return Thinking(text, raw, _is_signed(raw)) if thought else _parse_piece(raw)
+
+
+def _is_signed(raw: Any) -> bool:
+    """Whether a part carries a thought signature: it goes back as it came."""
+    return _get(raw, "thoughtSignature") is not None
 
 
 def _parse_piece(raw: Any) -> Content:

@@ -13,15 +13,14 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from elision import History, Message, Part, Text, ToolCall, ToolResult
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty
 from elision.plugins.dialects.openai import (
     OpenAI,
-    as_mapping,
     awaits_text_result,
     count_marks,
     encode_content,
     parse_content,
     result_message,
-    text_or_empty,
 )
 
 _FENCE = "mswea_bash_command"

@@ -7,8 +7,7 @@ are carried.  Messages may be mappings or litellm ``Message`` objects.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from elision import (
@@ -26,7 +25,10 @@ from elision import (
     Thinking,
     ToolCall,
     ToolResult,
+    Ttl,
 )
+from elision.plugins.dialects.chat_calls import calls_of, encode_call, patched_calls, patched_thinking, thinking_of
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
 
 EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
 _ROLES: Mapping[str, Role] = {
@@ -81,7 +83,8 @@ class OpenAI(Dialect):
         content = patched_content(message, patch, before)
         changes: dict[str, Any] = {} if content is before else {"content": content}
         if patch.mark is not None:
-            changes |= marked(content, fields, on=patch.mark, on_item=message.role == "tool")
+            changes |= marked(content, fields, on=patch.mark, on_item=message.role == "tool", ttl=patch.ttl)
+        changes |= patched_calls(message, patch) | patched_thinking(message, patch)
         return with_fields(message.raw, changes)
 
     def build(self, message: Message) -> list[Any]:
@@ -94,37 +97,11 @@ class OpenAI(Dialect):
         return built
 
 
-def as_mapping(raw: Any) -> Mapping[str, Any] | None:
-    """Return a message as a mapping: itself, or the dump of a litellm or pydantic object."""
-    if isinstance(raw, Mapping):
-        return raw
-    dump = getattr(raw, "model_dump", None)
-    dumped = dump() if callable(dump) else None
-    return dumped if isinstance(dumped, Mapping) else None
-
-
-def with_fields(raw: Any, changes: Mapping[str, Any]) -> Any:
-    """Return a shallow copy of ``raw`` with other fields; ``None`` for a mark takes the key away."""
-    if not changes:
-        return raw
-    if not isinstance(raw, Mapping):
-        return raw.model_copy(update=dict(changes))
-    copy = {**raw, **changes}
-    if "cache_control" in copy and copy["cache_control"] is None:
-        del copy["cache_control"]
-    return copy
-
-
 def kind_of(role: Role, history: History) -> Kind:
     """Say what a message is: the first of the user's is the task."""
     if role == "user":
         return "task" if history.task is None else "user"
     return "action" if role == "assistant" else "system"
-
-
-def text_or_empty(value: Any) -> str:
-    """Return ``value`` if it is a string, else the empty string."""
-    return value if isinstance(value, str) else ""
 
 
 def types_in(content: Any) -> set[str]:
@@ -183,11 +160,12 @@ def encode_content(content: tuple[Content, ...], before: Any, encode: Callable[[
 
 def patched_content(message: Message, patch: Patch, before: Any) -> Any:
     """Return the message's content with the patch applied."""
-    if not patch.contents and not patch.removed:
+    removed = [index for index in patch.removed if not isinstance(message.parts[index], Thinking)]
+    if not patch.contents and not removed:
         return before
     new: list[Content] = []
     for index, part in enumerate(message.parts):
-        if index in patch.removed:
+        if index in removed:
             continue
         if index in patch.contents:
             new.extend(patch.contents[index])
@@ -198,42 +176,6 @@ def patched_content(message: Message, patch: Patch, before: Any) -> Any:
     return before if before is None and not new else encode_content(tuple(new), before)
 
 
-def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
-    """Yield the calls of an assistant message, the legacy ``function_call`` included."""
-    calls = fields.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        entry = as_mapping(call) or {}
-        function = as_mapping(entry.get("function")) or as_mapping(entry.get("custom")) or {}
-        arguments = function.get("arguments", function.get("input"))
-        yield ToolCall(text_or_empty(entry.get("id")), text_or_empty(function.get("name")), loads(arguments), call)
-    legacy = as_mapping(fields.get("function_call"))
-    if legacy:
-        yield ToolCall("", text_or_empty(legacy.get("name")), loads(legacy.get("arguments")), legacy)
-
-
-def loads(arguments: Any) -> Mapping[str, Any] | str:
-    """Return a call's arguments as a mapping, or as text where they are none."""
-    if isinstance(arguments, Mapping):
-        return arguments
-    if not isinstance(arguments, str):
-        return ""
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return value if isinstance(value, dict) else arguments
-
-
-def thinking_of(fields: Mapping[str, Any]) -> Iterable[Thinking]:
-    """Yield the reasoning that the message carries."""
-    blocks = fields.get("thinking_blocks")
-    if isinstance(blocks, list) and blocks:
-        for block in blocks:
-            yield Thinking(text_or_empty((as_mapping(block) or {}).get("thinking")), block)
-    elif isinstance(reasoning := fields.get("reasoning_content"), str) and reasoning:
-        yield Thinking(reasoning)
-
-
 def count_marks(fields: Mapping[str, Any]) -> int:
     """Count the cache breakpoints set in a message."""
     content = fields.get("content")
@@ -241,7 +183,9 @@ def count_marks(fields: Mapping[str, Any]) -> int:
     return sum(item.get("cache_control") is not None for item in (fields, *inside))
 
 
-def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) -> dict[str, Any]:
+def marked(
+    content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool, ttl: Ttl | None = None
+) -> dict[str, Any]:
     """Return the fields that set one breakpoint at the end of a message, or take all away.
 
     Tool messages carry it beside their content (``on_item``): litellm moves it onto the provider's result block.
@@ -251,10 +195,10 @@ def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) 
     if on and not on_item:
         items = [{"type": "text", "text": cleared}] if isinstance(cleared, str) else cleared
         if isinstance(items, list) and (last := _last_markable(items)) is not None:
-            mark = {"cache_control": _mark_of(content, fields)}
+            mark = {"cache_control": _mark_of(content, fields, ttl)}
             cleared = [*items[:last], {**items[last], **mark}, *items[last + 1 :]]
     if on and on_item:
-        changes["cache_control"] = _mark_of(content, fields)
+        changes["cache_control"] = _mark_of(content, fields, ttl)
     elif "cache_control" in fields:
         changes["cache_control"] = None
     if cleared is not fields.get("content"):
@@ -262,8 +206,15 @@ def marked(content: Any, fields: Mapping[str, Any], *, on: bool, on_item: bool) 
     return changes
 
 
-def _mark_of(content: Any, fields: Mapping[str, Any]) -> Any:
+def mark_for(ttl: Ttl | None) -> dict[str, str]:
+    """Return a cache breakpoint; five minutes is what one lives that does not say it."""
+    return {**EPHEMERAL, "ttl": ttl} if ttl == "1h" else dict(EPHEMERAL)
+
+
+def _mark_of(content: Any, fields: Mapping[str, Any], ttl: Ttl | None) -> Any:
     """Return the last breakpoint that the host set in the message, which may say how long it lives, or a new one."""
+    if ttl is not None:
+        return mark_for(ttl)
     inside = (
         [item.get("cache_control") for item in content if isinstance(item, Mapping)]
         if isinstance(content, list)
@@ -336,11 +287,3 @@ def _simplest(content: tuple[Content, ...]) -> Any:
     if len(content) == 1 and isinstance(content[0], Text):
         return content[0].text
     return [encode_part(part) for part in content] or None
-
-
-def encode_call(part: ToolCall) -> Mapping[str, Any]:
-    """Write a call as chat completions have it."""
-    if isinstance(part.raw, Mapping) and not part.raw.keys().isdisjoint({"function", "custom"}):
-        return part.raw
-    arguments = part.arguments if isinstance(part.arguments, str) else json.dumps(dict(part.arguments))
-    return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}

@@ -28,15 +28,9 @@ from elision import (
     ToolResult,
     Wire,
 )
-from elision.plugins.dialects.openai import (
-    as_mapping,
-    encode_content,
-    kind_of,
-    loads,
-    text_or_empty,
-    types_in,
-    with_fields,
-)
+from elision.plugins.dialects.chat_calls import encode_arguments, loads
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
+from elision.plugins.dialects.openai import encode_content, kind_of, types_in
 
 _ROLES: Mapping[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _FOREIGN_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "message_type", "parts")
@@ -95,7 +89,11 @@ class Responses(Dialect):
         fields = as_mapping(message.raw) or {}
         if message.role == "tool":
             return _with_output(message.raw, patch.contents[0]) if 0 in patch.contents else message.raw
-        if fields.get("type", "message") != "message":
+        kind = text_or_empty(fields.get("type"))
+        if 0 in patch.arguments:
+            key = _CALLS.get(kind, "arguments")
+            return with_fields(message.raw, {key: encode_arguments(patch.arguments[0], fields.get(key))})
+        if kind not in {"", "message"}:
             return message.raw
         before = fields.get("content")
         content = _patched(message, patch, before)
@@ -164,14 +162,16 @@ def _parse_action(kind: str, fields: Mapping[str, Any], raw: Any) -> Part | None
     ident = text_or_empty(fields.get("call_id"))
     if kind in _CALLS or (kind.endswith("_call") and ident):
         name = text_or_empty(fields.get("name")) or kind.removesuffix("_call")
-        return ToolCall(ident, name, loads(fields.get(_CALLS.get(kind, "arguments"))), raw)
+        arguments = fields.get(_CALLS.get(kind, "arguments"))
+        return ToolCall(ident, name, loads(arguments), raw, text=text_or_empty(arguments))
     if kind == "mcp_approval_request":
         name = text_or_empty(fields.get("name"))
         return ToolCall(text_or_empty(fields.get("id")), name, loads(fields.get("arguments")))
     if kind == "item_reference" and text_or_empty(fields.get("id")).startswith(_REFERENCES_TO_CALLS):
         return ToolCall("", "", "")
     if kind == "reasoning":
-        return Thinking(_reasoning(fields), raw)
+        # One that is left out takes the item after it with it: a request with only one of them is refused.
+        return Thinking(_reasoning(fields), raw, fixed=True)
     ours = kind == "item_reference" or kind.startswith("mcp_") or kind.endswith(("_call", "_output"))
     return Opaque(kind, raw) if ours else None
 

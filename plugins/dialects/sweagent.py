@@ -24,22 +24,18 @@ from elision import (
     ToolResult,
     Wire,
 )
+from elision.plugins.dialects.chat_calls import calls_of, encode_call, patched_calls, patched_thinking, thinking_of
+from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
 from elision.plugins.dialects.openai import (
     OpenAI,
-    as_mapping,
     awaits_text_result,
-    calls_of,
     count_marks,
-    encode_call,
     encode_content,
     encode_part,
     marked,
     parse_content,
     patched_content,
     result_message,
-    text_or_empty,
-    thinking_of,
-    with_fields,
 )
 
 _ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
@@ -88,7 +84,8 @@ class SWEAgent(Dialect):
             on_item = message.role == "tool"
             if patch.mark and on_item and isinstance(content, str):
                 content = [{"type": "text", "text": content}]
-            changes |= marked(content, fields, on=patch.mark, on_item=on_item)
+            changes |= marked(content, fields, on=patch.mark, on_item=on_item, ttl=patch.ttl)
+        changes |= patched_calls(message, patch) | patched_thinking(message, patch)
         if patch.tags is not None:
             changes["tags"] = sorted(patch.tags)
         return with_fields(message.raw, changes)

@@ -78,3 +78,19 @@ def test_the_schema_is_printed_as_json(run: Run) -> None:
 def test_a_chain_that_lints_loads(run: Run, chain: Path) -> None:
     assert run("lint", chain).exit_code == 0
     assert [processor.type_name for processor in elision.load(chain).processors] == ["last_n_observations"]
+
+
+def test_what_needs_a_ledger_is_named_where_the_archive_has_none_for_other_processes(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "chain.yaml"
+    path.write_text(
+        "history_processors: [{type: clear_tool_results}, {type: dedupe, schedule: every_step}, {type: supersede}]\n"
+        "archive: 'memory:'\n",
+        encoding="utf-8",
+    )
+    result = run("lint", path)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        f"{path}:2:1: archive: note: an archive in memory has no ledger for other processes: clear_tool_results and "
+        "supersede, which go by prices and tokens"
+    )

@@ -11,8 +11,9 @@ import elision
 from elision.config import lint_file, shipped_chains
 
 SHIPPED = (
-    "anthropic_like, cache_control, complexity_trap, default, last_n_observations, last_n_polling, "
-    "newest_first_emergency, sweagent_default, turn_end"
+    "adk_like, anthropic_like, cache_control, complexity_trap, deepagents_like, default, last_n_observations, "
+    "last_n_polling, newest_first_emergency, offline, openhands_like, provider_native, sweagent_default, "
+    "turn_end, two_stage"
 )
 
 
@@ -39,7 +40,13 @@ def test_a_shipped_chain_is_loaded_by_name_whatever_the_working_folder_holds(
     monkeypatch.chdir(tmp_path)
 
     assert [processor.type_name for processor in elision.load("default").processors] == [
+        "slim_json",
+        "offload",
+        "truncate",
+        "supersede",
         "clear_tool_results",
+        "summarize",
+        "budget",
         "cache_control",
     ]
 

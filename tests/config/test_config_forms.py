@@ -111,7 +111,7 @@ model: gpt-4o
 on_error: raise
 """)
 
-    assert [processor.model_dump() for processor in chain.processors] == [
+    assert [processor.model_dump(by_alias=True) for processor in chain.processors] == [
         {
             "type": "last_n_observations",
             "n": 5,
@@ -120,7 +120,14 @@ on_error: raise
             "always_keep_output_for_tags": frozenset({"keep_output"}),
             "placeholder": None,
         },
-        {"type": "cache_control", "last_n_messages": 2, "last_n_messages_offset": 0, "tagged_roles": ("user", "tool")},
+        {
+            "type": "cache_control",
+            "plan": "last_n_messages",
+            "last_n_messages": 2,
+            "last_n_messages_offset": 0,
+            "tagged_roles": ("user", "tool"),
+            "ttl": None,
+        },
     ]
     assert (chain.dialect, chain.model, chain.on_error, chain.compat) == ("openai", "gpt-4o", "raise", None)
 

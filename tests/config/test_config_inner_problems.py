@@ -203,5 +203,5 @@ def test_elisions_own_form_does_not_know_it_and_says_what_to_write(problems: Lin
 def test_a_list_of_sweagents_form_offers_it_among_the_types(inner: Inner, problems: Lines) -> None:
     at_the_top = problems("agent: {history_processors: [{type: zzz}]}")
 
-    assert "cache_control, call, chain, clear_tool_results, closed_window" in at_the_top[0]
-    assert "cache_control, call, clear_tool_results, closed_window" in inner(", processors: [{type: zzz}]")[0]
+    assert "cache_control, call, chain, clear_thinking" in at_the_top[0]
+    assert "cache_control, call, clear_thinking" in inner(", processors: [{type: zzz}]")[0]

@@ -181,19 +181,6 @@ def test_an_option_of_a_processor_without_options_is_to_be_removed(problems: Lin
     ]
 
 
-@pytest.mark.parametrize("name", ["mode", "share"])
-def test_an_option_of_later_versions_is_plainly_not_in_this_one(problems: Lines, name: str) -> None:
-    lines = problems(f"history_processors: []\n{name}: x")
-
-    assert lines == [
-        (
-            f"chain.yaml:2:1: {name}: a chain has no option '{name}' in this version; its options are: "
-            "history_processors, dialect, model, on_error, compat, classification, archive, stored_policy, owner, "
-            "schedule, tests; remove it"
-        )
-    ]
-
-
 def test_all_that_is_wrong_with_table_archive_and_owner_is_named_in_one_run(problems: Lines) -> None:
     lines = problems("""\
         history_processors: []

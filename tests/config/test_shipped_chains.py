@@ -27,7 +27,8 @@ def test_a_shipped_chain_runs_on_the_sample_run(name: str, messages: list[dict[s
     view = elision.load(name).process(messages)
 
     assert (view.failures, view.repairs) == ((), ())
-    assert [message["role"] for message in view.messages] == [message["role"] for message in before]
+    if not any(edit.action in {"drop", "insert"} for edit in view.edits):
+        assert [message["role"] for message in view.messages] == [message["role"] for message in before]
     assert view.edits
     assert messages == before
 

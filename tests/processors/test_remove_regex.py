@@ -136,3 +136,14 @@ def test_what_stands_for_an_emptied_text_is_left_alone() -> None:
 
     assert once[0]["content"] == "(removed)"
     assert process(once, "remove: ['[a-z ]+']") == once
+
+
+def test_a_text_that_was_out_of_time_once_is_so_for_every_process_that_shares_the_archive() -> None:
+    history = [{"role": "user", "content": ENDLESS}]
+    archive = elision.open_archive("memory:", environ={})
+    made = elision.loads("history_processors: [{type: remove_regex, remove: ['(a|aa)+$']}]")
+    chain = elision.Chain(made.processors, archive=archive, classification=None)
+    for _ in range(2):
+        with pytest.warns(ElisionWarning, match="text of 61 characters"):
+            assert chain.process(history).messages == history
+    assert archive.stats().facts == 1

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from elision import ConfigError
+import elision
+from elision import Chain, ConfigError
+from elision.config import lint_file
 from elision.profiles import Order, Profile, Rates, profile_for
+from elision.testing import call, conversation, image, result
 
 Write = Callable[[str, str], Path]
 
@@ -140,3 +143,44 @@ def test_a_profile_of_a_model_is_the_same_with_empty_overrides() -> None:
     empty: dict[str, Any] = {"description": "nothing"}
 
     assert profile_for("claude-sonnet-4-5", overrides=empty) == plain
+
+
+def test_the_profile_of_a_chain_reaches_what_it_counts_and_decides() -> None:
+    own = {"tokens": {"factor": 3}, "images": {"rule": "fixed", "unknown_size_tokens": 7}}
+    messages = conversation().user("hello there " * 50).messages()
+    pictures = conversation().user(image()).messages()
+    plain, ours = (Chain([], profile=each, archive="memory:") for each in (None, own))
+    texts = [each.process(messages, model="gpt-5") for each in (plain, ours)]
+    images = [each.process(pictures, model="gpt-5").tokens.before for each in (plain, ours)]
+
+    assert texts[1].tokens.before == 3 * texts[0].tokens.before == texts[1].cache.input_tokens
+    assert images == [765, 7]
+    assert profile_for("gpt-5").tokens.factor == 1
+
+
+def test_the_window_of_a_chains_profile_is_the_one_that_a_share_is_of() -> None:
+    run = conversation().user("Go.")
+    for number in range(9):
+        run = run.step(call("grep", pattern=f"{number}"), result("a line of it\n" * 60))
+    chains = [
+        elision.loads(
+            f"history_processors: [{{type: clear_tool_results, keep: 1, trigger_share: 0.9}}]{more}", archive="memory:"
+        )
+        for more in ("", "\nprofile: {window: {input_tokens: 1200}}")
+    ]
+    plain, small = (each.process(run.messages(), model="claude-sonnet-4-5") for each in chains)
+
+    assert (bool(plain.edits), bool(small.edits)) == (False, True)
+
+
+def test_a_profile_in_a_chain_file_is_found_from_its_folder_and_its_problems_are_told(tmp_path: Path) -> None:
+    (tmp_path / "ours.yaml").write_text("window: {input_tokens: 900}", encoding="utf-8")
+    (tmp_path / "wrong.yaml").write_text("windov: {input_tokens: 900}", encoding="utf-8")
+    for name in ("ours", "wrong"):
+        text = f"history_processors: []\nprofile: {name}.yaml\n"
+        (tmp_path / f"with_{name}.yaml").write_text(text, encoding="utf-8")
+    found = elision.load(tmp_path / "with_ours.yaml")
+    (problem,) = lint_file(tmp_path / "with_wrong.yaml")
+
+    assert found.own_profile is not None
+    assert str(problem).endswith("wrong.yaml:1:1: windov: a profile has no 'windov'; did you mean 'window'?")

@@ -17,7 +17,7 @@ from elision.profiles.written import SECTIONS, WrittenHead
 Write = Callable[[str, str], Path]
 EXPECTED = (
     "give a profile as YAML, with sections such as 'cache:' at the top (thinking, order, cache, window, images, "
-    "tokens, prices)"
+    "tokens, native, prices)"
 )
 
 TENS = [
@@ -120,7 +120,7 @@ PROBLEMS = {
         "p.yaml:1:12: variants[0]: a variant needs 'models' or 'providers'; add one, or move it to the top"
     ),
     "variants: [{models: x, home: y}]": (
-        "p.yaml:1:24: variants[0].home: a variant has no 'home'; it has: cache, images, models, order, prices, "
+        "p.yaml:1:24: variants[0].home: a variant has no 'home'; it has: cache, images, models, native, order, prices, "
         "providers, thinking, tokens, window; correct or remove it"
     ),
     "variants: [{models: x, cache: {breakpoints: -1}}]": (

@@ -137,6 +137,8 @@ def test_an_image_costs_what_the_provider_says() -> None:
     assert cost("gpt-4o-mini", 128, 64) == 8500
     assert (cost("gpt-5-mini", 256, 256), cost("gpt-5-mini", 2048, 768)) == (77, 1844)
     assert cost("gemini-3.1-pro-preview", 100, 100) == 1120
+    assert (cost("gemini-2.5-pro", 384, 300), cost("gemini-2.5-pro", 960, 540)) == (258, 6 * 258)
+    assert (cost("gemini-2.5-pro", 1024, 1024), cost("gemini-2.5-pro", 4000, 40)) == (4 * 258, 16 * 258)
     assert cost("fake-model", 0, -5) == cost("fake-model") == 765
 
 

@@ -1,0 +1,1 @@
+"""Summaries: what older steps said, made from their originals, in place of the steps themselves."""

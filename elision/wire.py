@@ -1,0 +1,39 @@
+"""What a wire demands of a history, and what makes one unfit for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elision.history import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What a dialect's wire demands of the order of messages; ``checked`` is off for dialects that are files only.
+
+    ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
+    without a result or another message between them.
+    """
+
+    checked: bool = True
+    items_join_steps: bool = False
+    cache_breakpoints: bool = True
+    results_in_one_message: bool = False
+    refuses_blank_text: bool = False
+    system_beside: bool = False
+
+
+@dataclass(slots=True)
+class Faults:
+    """What makes a history unfit for the wire as it stands; filled while messages arrive."""
+
+    orphans: set[Address] = field(default_factory=set)
+    late: dict[Address, int] = field(default_factory=dict)
+    split: set[int] = field(default_factory=set)
+    surrogates: set[int] = field(default_factory=set)
+    blanks: set[int] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks)

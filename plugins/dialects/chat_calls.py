@@ -1,0 +1,123 @@
+"""Calls and thinking in chat completions: read, written, and patched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from elision import Message, Patch, Thinking, ToolCall
+from elision.plugins.dialects.host_objects import GONE, as_mapping, field_of, text_or_empty, with_fields
+
+
+def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
+    """Yield the calls of an assistant message, the legacy ``function_call`` included."""
+    calls = fields.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        entry = as_mapping(call) or {}
+        function = as_mapping(entry.get("function")) or as_mapping(entry.get("custom")) or {}
+        arguments = function.get("arguments", function.get("input"))
+        ident, name = text_or_empty(entry.get("id")), text_or_empty(function.get("name"))
+        signed, text = _is_signed(ident, entry, function), text_or_empty(arguments)
+        yield ToolCall(ident, name, loads(arguments), call, signed, text)
+    legacy = as_mapping(fields.get("function_call"))
+    if legacy:
+        text = text_or_empty(legacy.get("arguments"))
+        yield ToolCall("", text_or_empty(legacy.get("name")), loads(legacy.get("arguments")), legacy, text=text)
+
+
+def _is_signed(ident: str, *holders: Mapping[str, Any]) -> bool:
+    """Whether a call carries a thought signature of Gemini's, wherever hosts put it."""
+    for holder in holders:
+        beside, extra = holder.get("provider_specific_fields"), holder.get("extra_content")
+        google = extra.get("google") if isinstance(extra, Mapping) else None
+        if any(isinstance(found, Mapping) and found.get("thought_signature") for found in (holder, beside, google)):
+            return True
+    return "__thought__" in ident
+
+
+def loads(arguments: Any) -> Mapping[str, Any] | str:
+    """Return a call's arguments as a mapping, or as text where they are none."""
+    if isinstance(arguments, Mapping):
+        return arguments
+    if not isinstance(arguments, str):
+        return ""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def thinking_of(fields: Mapping[str, Any]) -> Iterable[Thinking]:
+    """Yield the reasoning that the message carries."""
+    blocks = fields.get("thinking_blocks")
+    if isinstance(blocks, list) and blocks:
+        for block in blocks:
+            yield Thinking(text_or_empty((as_mapping(block) or {}).get("thinking")), block)
+    elif isinstance(reasoning := fields.get("reasoning_content"), str) and reasoning:
+        yield Thinking(reasoning)
+
+
+def encode_call(part: ToolCall) -> Mapping[str, Any]:
+    """Write a call as chat completions have it."""
+    if isinstance(part.raw, Mapping) and not part.raw.keys().isdisjoint({"function", "custom"}):
+        return part.raw
+    arguments = part.arguments if isinstance(part.arguments, str) else json.dumps(dict(part.arguments))
+    return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}
+
+
+def encode_arguments(arguments: Mapping[str, Any] | str, before: Any) -> Any:
+    """Write arguments as they were written before: as an object, or as its JSON."""
+    if isinstance(arguments, str):
+        return arguments
+    return dict(arguments) if isinstance(before, Mapping) else json.dumps(dict(arguments), ensure_ascii=False)
+
+
+def patched_calls(message: Message, patch: Patch) -> dict[str, Any]:
+    """Return the fields that hold the calls to which the patch gives other arguments."""
+    if not patch.arguments:
+        return {}
+    changes: dict[str, Any] = {}
+    calls = field_of(message.raw, "tool_calls")
+    new = list(calls) if isinstance(calls, list) else []
+    own = [index for index, part in enumerate(message.parts) if isinstance(part, ToolCall) and part.raw is not None]
+    for number, index in enumerate(own):
+        if index not in patch.arguments:
+            continue
+        if number < len(new):
+            new[number] = _with_arguments(new[number], patch.arguments[index])
+            changes["tool_calls"] = new
+        else:
+            legacy = field_of(message.raw, "function_call")
+            changes["function_call"] = _with_input(legacy, patch.arguments[index])
+    return changes
+
+
+def _with_arguments(call: Any, arguments: Mapping[str, Any] | str) -> Any:
+    key = "function" if as_mapping(field_of(call, "function")) else "custom"
+    return with_fields(call, {key: _with_input(field_of(call, key), arguments)})
+
+
+def _with_input(function: Any, arguments: Mapping[str, Any] | str) -> Any:
+    name = "arguments" if field_of(function, "arguments") is not None else "input"
+    return with_fields(function, {name: encode_arguments(arguments, field_of(function, name))})
+
+
+def patched_thinking(message: Message, patch: Patch) -> dict[str, Any]:
+    """Return the fields that hold the thinking that is left.
+
+    A message with calls keeps the key ``reasoning_content``: some providers refuse one without it (DeepSeek).
+    """
+    own = [index for index, part in enumerate(message.parts) if isinstance(part, Thinking)]
+    left = [number for number, index in enumerate(own) if index not in patch.removed]
+    if len(left) == len(own):
+        return {}
+    blocks = field_of(message.raw, "thinking_blocks")
+    if left:
+        return {"thinking_blocks": [blocks[number] for number in left]}
+    changes = {"thinking_blocks": GONE} if blocks else {}
+    if field_of(message.raw, "reasoning_content") is not None:
+        has_calls = any(isinstance(part, ToolCall) and part.raw is not None for part in message.parts)
+        changes["reasoning_content"] = "" if has_calls else GONE
+    return changes

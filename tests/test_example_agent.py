@@ -1,0 +1,123 @@
+"""The example agent does its task on real files, under every shipped chain, with every shape of request."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elision.config import shipped_chains
+from elision.testing import ModelServer, call, reply
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+STEPS = 12
+
+sys.path.append(str(EXAMPLES))
+agent: Any = import_module("agent")
+script: Any = import_module("agent_script")
+
+
+@pytest.mark.parametrize("shape", script.MODELS)
+@pytest.mark.parametrize("chain", shipped_chains())
+def test_the_example_agent_finishes_its_task_under_every_shipped_chain_with_every_provider_shape(
+    chain: str, shape: str
+) -> None:
+    found = script.played(chain, shape, STEPS)
+
+    assert found.invalid == ()
+    assert found.done
+    assert found.cost > 0
+
+
+def test_what_a_chain_has_taken_out_is_recalled_when_it_is_needed() -> None:
+    whole = script.played("cache_control", "openai", STEPS)
+    by_age = script.played("turn_end", "openai", STEPS)
+
+    assert (whole.recalls, by_age.recalls) == (0, 3)
+    assert by_age.done
+    assert by_age.input_tokens < whole.input_tokens
+
+
+def test_a_run_that_repeats_comes_to_the_same() -> None:
+    one, other = (script.played("default", "anthropic", STEPS) for _ in range(2))
+
+    assert (one.steps, one.input_tokens, one.read_tokens, one.cost) == (
+        other.steps,
+        other.input_tokens,
+        other.read_tokens,
+        other.cost,
+    )
+
+
+def test_a_model_that_is_named_works_in_the_folder_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [
+        reply(call("write_file", path="a/b.txt", content="one\ntwo\n"), call("shell", command="wc -l < a/b.txt")),
+        reply(
+            call("search", path=".", pattern="^tw"), call("read_file", path="../x"), call("read_file", path="a/c.txt")
+        ),
+        "Done.",
+    ]
+    with ModelServer(steps) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base_url("openai"))
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setattr(
+            sys, "argv", ["agent.py", "--model", "gpt-4.1", "--folder", str(tmp_path), "--chain", "turn_end", "Count."]
+        )
+        ended = agent.main()
+    sent = server.requests[-1]["messages"]
+    results = [message["content"] for message in sent if message["role"] == "tool"]
+
+    assert ended == 0
+    assert capsys.readouterr().out.startswith("Done.\n[3 steps, ")
+    assert (tmp_path / "a" / "b.txt").read_text(encoding="utf-8") == "one\ntwo\n"
+    assert [result.split()[0] for result in results[:2]] == ["wrote", "2"]
+    assert results[2] == "a/b.txt:2: two"
+    assert "outside the folder" in results[3]
+    assert results[4].startswith("error: FileNotFoundError")
+
+
+def test_the_command_in_the_readme_prints_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\.venv/bin/python examples/(agent\.py .*)$", readme, re.MULTILINE)
+    monkeypatch.setattr(sys, "argv", command.split())
+    ended = agent.main()
+    head, *rows = capsys.readouterr().out.splitlines()
+
+    assert ended == 0
+    assert head.split() == ["chain", "shape", "steps", "input", "tokens", "cache", "hits", "cost", "recalls", "done"]
+    assert [row.split()[1] for row in rows] == list(script.MODELS)
+    assert {row.split()[-1] for row in rows} == {"yes"}
+
+
+def test_the_agent_is_one_short_file() -> None:
+    assert len((EXAMPLES / "agent.py").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_the_table_shows_what_was_refused_and_says_that_the_run_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = script.Figures("default", "openai", True, 3, 10, 0, 0.1, 0, ("keys: unknown",), 1.0)
+
+    assert script.table([failed]) == [failed]
+    assert capsys.readouterr().out.splitlines()[-1] == "  refused: keys: unknown"
+
+
+def test_the_bench_prints_and_writes_its_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "figures.json"
+    monkeypatch.syspath_prepend(str(EXAMPLES.parent / "bench"))
+    argv = ["agent_run.py", "--quick", "--jobs", "1", "--chain", "turn_end", "--json", str(figures)]
+    monkeypatch.setattr(sys, "argv", argv)
+    ended = import_module("agent_run").main()
+
+    assert ended == 0
+    assert f"{len(script.MODELS)} runs of 15 steps, 0 failed" in capsys.readouterr().out
+    assert [each["shape"] for each in json.loads(figures.read_text(encoding="utf-8"))] == list(script.MODELS)

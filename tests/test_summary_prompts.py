@@ -1,0 +1,77 @@
+"""Summaries that a model writes: what it is asked, how often, and what is added to its answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import summary_models
+from summary_runs import BODY, begun, chain, last, reads, summaries
+
+from elision.testing import Conversation, call, result
+
+
+@pytest.fixture(autouse=True)
+def _no_calls() -> None:
+    summary_models.CALLS.clear()
+
+
+def test_a_model_is_asked_once_for_the_same_and_what_has_to_be_there_is_added() -> None:
+    run = reads(begun(), 1, 2).step("I must not use port 8431.", call("read_file", path="x"), result(BODY))
+    made = chain("trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:good'")
+    view = last(made, reads(run, 4, 9))
+    (text,) = summaries(view)
+
+    assert len(summary_models.CALLS) == 1
+    assert "Goal: mend the loader" in text
+    assert "I must not use port 8431." in text
+    assert "I must not use port 8431." in summary_models.CALLS[0]
+
+
+def test_the_prompt_is_cut_to_fit_and_the_history_stays() -> None:
+    made = chain(
+        "trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:good', max_input_tokens: 1000"
+    )
+    run: Conversation = reads(begun(), 1, 9, BODY * 40)
+    last(made, run)
+
+    assert len(summary_models.CALLS[0]) < 3 * 1000 * 1.5
+
+
+def test_a_prompt_of_the_chains_own_is_used() -> None:
+    prompt = "Kurz, bitte: {{ transcript | join(' ') }}"
+    made = chain(
+        f"trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:good', prompt: \"{prompt}\""
+    )
+    last(made, reads(begun(), 1, 9))
+
+    assert summary_models.CALLS[0].startswith("Kurz, bitte: step 2, you: I read 2.py.")
+
+
+def test_what_a_probe_says_is_lacking_is_added_word_for_word() -> None:
+    run = reads(begun(), 1, 2).step("I must not use port 8431.", call("read_file", path="x"), result(BODY))
+    made = chain(
+        "trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:forgetful', probe: true"
+    )
+    (text,) = summaries(last(made, reads(run, 4, 9)))
+
+    assert len(summary_models.CALLS) == 2
+    assert text.rsplit("Word for word:\n", 1)[1] == "- 2.py"
+
+
+def test_a_model_is_asked_through_litellm_once_and_where_it_is_away_nothing_changes() -> None:
+    script = Path(__file__).parent / "litellm_summaries.py"
+    path = os.pathsep.join([str(script.parents[1]), str(script.parent)])
+    environ = {**os.environ, "PYTHONPATH": path, "ELISION_ARCHIVE": "memory:"}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, env=environ)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+
+    assert "Done: seven files were read." in found["good"]["summaries"][0]
+    assert (found["good"]["asked"], found["good"]["failures"]) == (1, [])
+    assert (found["away"]["asked"], found["away"]["unchanged"]) == (1, True)
+    assert "InternalServerError" in found["away"]["failures"][0]
