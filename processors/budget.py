@@ -48,11 +48,12 @@ class Budget(Processor):
     again, and of these the largest (where no tool brings one back, it is cut to head and tail); long values in the
     arguments of old calls become pointers; the oldest closed steps go, with one note that says how many; results of the
     newest step, and then texts of the user and of the assistant, are cut to head and tail, all to the same length.  It
-    asks no model, looks at nothing while the request fits, and decides anew for each request.  Where even that is not
-    enough, it raises :class:`elision.OverBudgetError`, which names what is too long.  Never touches the system prompt,
-    tools, demonstrations, thinking, the calls of the newest step, and what the classification table protects in the
-    column ``budget`` (``clear_inputs`` for arguments, ``drop`` besides for steps).  Source: Cline's last pass, which
-    needs no model, and deepagents' reserve for the answer.
+    asks no model, looks at nothing while the request fits, and decides anew for each request.  Without ``max_tokens``
+    it does nothing for a model of which no window is known.  Where even all that is not enough, it raises
+    :class:`elision.OverBudgetError`, which names what is too long.  Never touches the system prompt, tools,
+    demonstrations, thinking, the calls of the newest step, and what the classification table protects in the column
+    ``budget`` (``clear_inputs`` for arguments, ``drop`` besides for steps).  Source: Cline's last pass, which needs no
+    model, and deepagents' reserve for the answer.
     """
 
     stage: ClassVar[Stage] = "request"
@@ -72,8 +73,7 @@ class Budget(Processor):
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose what makes the request fit."""
         size = view.size
-        limit = self.limit(view)
-        if size is None or (tokens := size.tokens) <= limit:
+        if size is None or not self._is_known(view) or (tokens := size.tokens) <= (limit := self.limit(view)):
             return
         fitting = _Fitting(view, size, tokens - limit)
         for reduce in (_old_results, _old_arguments, _old_steps, _newest_results, _texts):
@@ -82,6 +82,10 @@ class Budget(Processor):
         if fitting.excess > 0:
             raise OverBudgetError(fitting.told(tokens, limit))
         yield from fitting.edits()
+
+    def _is_known(self, view: View) -> bool:
+        """Whether the limit is given, or the model's window is known; one that is assumed is no reason to remove."""
+        return self.max_tokens is not None or not view.profile.sources["window.input_tokens"].startswith("default")
 
     def limit(self, view: View) -> int:
         """Return the most tokens that the request may have, as we count them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -24,7 +25,10 @@ def litellm() -> Any:
     refuse_known_bad(_installed())
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")
-    import litellm as library
+    with warnings.catch_warnings():
+        # Its own, and those of pydantic about it: nothing that who sends a request could mend.
+        warnings.simplefilter("ignore")
+        import litellm as library
 
     library.suppress_debug_info = True
     for name in _LOGGERS:

@@ -281,3 +281,12 @@ def sent(run: Chain | Session, messages: list[Any], shape: str) -> str:
         return json.dumps(run.process(messages, dialect=shape).messages)
     except OverBudgetError as error:
         return str(error)
+
+
+@pytest.mark.parametrize("model", [None, "a-model-that-nobody-knows"])
+def test_a_window_that_is_only_assumed_is_no_reason_to_remove_anything(model: str | None) -> None:
+    messages = [{"role": "user", "content": "word " * 200_000}]
+    view = elision.loads("history_processors: [{type: budget}]", archive="memory:").process(messages, model=model)
+
+    assert view.messages == messages
+    assert view.edits == ()
