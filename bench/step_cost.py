@@ -193,7 +193,7 @@ def peer_step(name: str, history: list[dict[str, Any]]) -> float | None:
             done = subprocess.run(  # noqa: S603 (our own)
                 command, capture_output=True, text=True, check=False, env=environment, timeout=300
             )
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, OSError):
             return None
     return float(done.stdout.split()[-1]) if done.returncode == 0 else None
 
