@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
 from elision.classification.cells import NEVER, Cell
+from elision.edits import Operation
 
-OPERATIONS = (
-    "truncate",
-    "slim",
-    "offload",
-    "redact",
-    "clear",
-    "clear_inputs",
-    "supersede",
-    "drop",
-    "summarize",
-    "budget",
-)
+OPERATIONS: tuple[str, ...] = tuple(name for name in get_args(Operation) if name not in {"convert", "none"})
 """The columns of the table; ``clear_inputs`` takes long values out of the arguments of the call, the others are about
 its result."""
 

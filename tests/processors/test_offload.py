@@ -319,7 +319,7 @@ def test_when_the_tools_change_the_note_names_the_tool_that_reads_it_now_and_the
     ("tool", "arguments"),
     [
         ("read_file", {"path": "{}"}),
-        ("read_file", {"path": "/work/project/{}", "offset": 0, "limit": 900}),
+        ("read_file", {"path": "/repo/{}", "offset": 0, "limit": 900}),
         ("bash", {"command": "sed -n '1,900p' ./{}"}),
         ("bash", {"command": "cd .elision/offloaded && cat *"}),
         ("read_many_files", {"paths": ["a.txt", "{}"]}),
