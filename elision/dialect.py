@@ -24,7 +24,8 @@ class Patch:
 
     ``contents`` maps part indices to new content; ``mark`` sets one cache breakpoint at the end (``True``), takes all
     away (``False``) or leaves them (``None``); ``tags`` are the observation's tags where they changed; parts whose
-    index is in ``removed`` go, thinking among them; ``arguments`` maps the indices of calls to new arguments.
+    index is in ``removed`` go, thinking among them; ``arguments`` maps the indices of calls to new arguments,
+    ``ids`` those of calls and results to new ids.
     """
 
     contents: Mapping[int, tuple[Content, ...]] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Patch:
     tags: frozenset[str] | None = None
     removed: frozenset[int] = frozenset()
     arguments: Mapping[int, Mapping[str, Any] | str] = field(default_factory=dict)
+    ids: Mapping[int, str] = field(default_factory=dict)
     ttl: Ttl | None = None
     """How long the breakpoint lives; without it, as long as the one that the host has set in the message."""
 
@@ -57,7 +59,7 @@ class Patch:
                     arguments.update((index, call.arguments) for call in content if isinstance(call, ToolCall))
                 case _:
                     contents[index] = only_content(content)
-        return cls(contents, mark, tags, removed, arguments, ttl)
+        return cls(contents, mark, tags, removed, arguments, ttl=ttl)
 
 
 class Dialect(ABC):

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elision.edits import Insert
 from elision.errors import ArchiveError
 from elision.guard import ARCHIVED_FIRST
 from elision.history import Address, History
-from elision.needle import Needle
+from elision.needle import Needle, Where
 from elision.redaction import redact_content
 from elision.report import AppliedEdit, Failure, Refusal, SentView
 from elision.sent_request import SentRequest, differing
@@ -49,6 +50,7 @@ class Spot:
     count: int = 0
     lasts: bool = True
     """Whether it is a message of the history, or one that was added for good."""
+    added_by: str = ""
     recallable: bool = False
     events: list[TraceEvent] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -83,7 +85,8 @@ class Following:
         self._view: SentView | None = None
         self._fold: Fold | None = None
         self._was_mended = False
-        self._added: dict[tuple[int, str], Spot] = {}
+        self._added: dict[tuple[int, str, int], Spot] = {}
+        self._read: set[tuple[int, str, int]] = set()
 
     @property
     def sent(self) -> Sequence[Any]:
@@ -240,34 +243,34 @@ class Following:
 
     def _look_at_added(self, now: SentRequest, step: int) -> None:
         """Follow messages that processors add: a summary can carry the text on."""
-        standing = set()
-        for insert, processor, lasting in now.added(self._view.edits if self._view else ()):
-            places = self._needle.places(insert.text)
-            if not places:
-                continue
-            key = (insert.position, insert.text)
-            standing.add(key)
+        standing = now.added()
+        fresh = [key for key in standing if key not in self._read or key in self._added]
+        adders = now.adders(self._view.edits if self._view else ())
+        self._read.update(fresh)
+        for key in fresh:
+            insert, lasting = standing[key]
             if key not in self._added:
-                place = TracedPlace(
-                    insert.position,
-                    None,
-                    None,
-                    insert.role,
-                    insert.kind,
-                    "added",
-                    len(places),
-                    tuple(dict.fromkeys(places)),
-                )
-                self._added[key] = Spot(place, None)
+                places = self._needle.places(insert.text)
+                if not places:
+                    continue
+                self._added[key] = _added_spot(insert, places, adders.get((insert.position, len(insert.text)), ""))
             spot = self._added[key]
             if spot.count == 0:
                 what: What = "back" if spot.events else "seen"
-                spot.events.append(TraceEvent(step, processor, what, len(places), processor))
-            spot.count, spot.lasts = len(places), lasting
+                spot.events.append(TraceEvent(step, spot.added_by, what, spot.place.count, spot.added_by))
+            spot.count, spot.lasts = spot.place.count, lasting
         for key, spot in self._added.items():
-            if spot.count and not spot.lasts and key not in standing:
+            if spot.count and key not in standing:
                 spot.count = 0
-                spot.events.append(TraceEvent(step, "render", "gone", reason="it is not added to this request"))
+                stage = spot.added_by if spot.lasts else "render"
+                why = "another message stands in its place" if spot.lasts else "it is not added to this request"
+                spot.events.append(TraceEvent(step, stage, "gone", reason=why))
+
+
+def _added_spot(insert: Insert, places: Sequence[Where], by: str) -> Spot:
+    where = tuple(dict.fromkeys(places))
+    place = TracedPlace(insert.position, None, None, insert.role, insert.kind, "added", len(places), where)
+    return Spot(place, None, added_by=by)
 
 
 def _what(before: int, after: int) -> What:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from elision.breakpoints import excess_breakpoints, has_short_breakpoint
 from elision.cache.cuts import Cut
 from elision.dialect import Dialect, Patch
-from elision.history import Address, History
+from elision.history import Address, History, Step
 from elision.moment import Request
 from elision.overlay import Overlay, Version, content_at
 from elision.question import Decisions
 from elision.repair import Assembly, Repair, assemble
 from elision.report import Refusal
+from elision.strict_calls import StrictCalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Outgoing:
     overlay: Overlay
     rendered: Sequence[Any]
     repairs: Sequence[Repair]
+    calls: StrictCalls
     unmended: Sequence[Any] | None = None
     """The messages as they stood before they were mended, where they were."""
 
@@ -37,15 +39,19 @@ class Outgoing:
         return Cut(*(None if at is None else _nearest(self.unmended, at, places) for at in cut))
 
 
-def outgoing(dialect: Dialect, history: History, lasting: Overlay, rendered: Sequence[Any]) -> Outgoing:
+def outgoing(
+    dialect: Dialect, history: History, lasting: Overlay, rendered: Sequence[Any], calls: StrictCalls
+) -> Outgoing:
     """Return the history itself, or where it is poisoned, a mended one in its place."""
     if not (dialect.wire.checked and history.poisoned):
-        return Outgoing(dialect, history, Overlay(parent=lasting), rendered, ())
+        return Outgoing(dialect, history, Overlay(parent=lasting), rendered, (), calls)
     messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting))
     mended = History(dialect.wire)
     for position, raw in enumerate(messages):
         mended.append(dialect.parse(raw, mended), joins=position not in starts)
-    return Outgoing(dialect, mended, _carried_over(history, lasting, mended), messages, repairs, rendered)
+    kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
+    named = calls.carried_over(kept, mended)
+    return Outgoing(dialect, mended, _carried_over(history, lasting, kept, mended), messages, repairs, named, rendered)
 
 
 def _nearest(rendered: Sequence[Any], at: int, places: Mapping[int, int]) -> int | None:
@@ -61,14 +67,46 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
     if overlay.ttls and has_short_breakpoint(request):
         overlay.ttls = dict.fromkeys(overlay.ttls, "5m")
     messages = list(sent.rendered)
-    for position in decisions.touched | overlay.marks.keys():
-        messages[position] = patched(sent.dialect, sent.history, overlay, position)
+    unfit = _unfit_calls(sent, request)
+    for position in decisions.touched | overlay.marks.keys() | unfit.keys():
+        messages[position] = patched(sent.dialect, sent.history, overlay, position, unfit.get(position, _AS_IT_IS))
+    repairs += [Repair("call", position, told.detail) for position, told in unfit.items()]
     if overlay.restructures():
         messages = assemble(Assembly(sent.history, sent.dialect, messages, overlay)).messages
     return messages, refused, [*sent.repairs, *repairs]
 
 
-def patched(dialect: Dialect, history: History, overlay: Overlay, position: int) -> Any:
+class Unfit(NamedTuple):
+    """What calls and results of one message need that a strict wire refuses."""
+
+    ids: Mapping[int, str] = {}
+    arguments: Mapping[int, Mapping[str, Any]] = {}
+
+    @property
+    def detail(self) -> str:
+        """What is mended."""
+        told = [f"it has the id {name!r}" for name in self.ids.values()]
+        return "; ".join([*told, *("its arguments are made an object" for _ in self.arguments)])
+
+
+_AS_IT_IS = Unfit()
+
+
+def _unfit_calls(sent: Outgoing, request: Request) -> dict[int, Unfit]:
+    """Return what the wire, or the model that is asked, would refuse of calls and results, by message."""
+    from elision.profiles import profile_for
+
+    calls = sent.calls
+    calls.advance()
+    strict = sent.dialect.wire.strict_calls
+    if not strict and not (calls.ids and profile_for(request.model).order.unique_call_ids):
+        return {}
+    arguments = calls.arguments if strict else {}
+    places = sorted({*calls.ids, *arguments})
+    return {place: Unfit(calls.ids.get(place, {}), arguments.get(place, {})) for place in places}
+
+
+def patched(dialect: Dialect, history: History, overlay: Overlay, position: int, unfit: Unfit = _AS_IT_IS) -> Any:
     """Return the host message at ``position`` with everything that the overlay says of it."""
     message = history.messages[position]
     tags = message.tags
@@ -78,13 +116,14 @@ def patched(dialect: Dialect, history: History, overlay: Overlay, position: int)
     changed = tags if tags != message.tags else None
     ttl = overlay.ttls.get(position)
     patch = Patch.of(message, overlay.changes(position), mark=mark, tags=changed, ttl=ttl)
+    if unfit is not _AS_IT_IS:
+        patch = replace(patch, ids=unfit.ids, arguments={**unfit.arguments, **patch.arguments})
     return dialect.patch(message, patch)
 
 
-def _carried_over(history: History, lasting: Overlay, mended: History) -> Overlay:
+def _carried_over(history: History, lasting: Overlay, kept: Sequence[Step], mended: History) -> Overlay:
     """Return an overlay that knows of the mended history what was known: tags, placeholders, calls that are open."""
     overlay = Overlay()
-    kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
     for old, new in zip(kept, mended.steps, strict=False):
         new.unfinished = old.open
         # Where calls stand in the text, an edit of the text can take them away: then nothing is known of their results.

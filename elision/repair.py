@@ -36,7 +36,9 @@ BLANK = "(empty)"
 class Repair:
     """One thing that was mended on the outgoing view."""
 
-    fault: Literal["dangling_call", "orphan_result", "late_result", "split_batch", "surrogate", "blank_text", "marks"]
+    fault: Literal[
+        "dangling_call", "orphan_result", "late_result", "split_batch", "surrogate", "blank_text", "marks", "call"
+    ]
     position: int
     detail: str
 

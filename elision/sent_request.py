@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from operator import is_
 from typing import TypeVar
 
@@ -55,15 +57,24 @@ class SentRequest:
         if moved and leaves_with is not None and self._outgoing.history.step_of[moved.position] in own.dropped:
             yield False, -1, None
 
-    def added(self, before: Sequence[AppliedEdit]) -> Iterator[tuple[Insert, str, bool]]:
-        """Yield the messages that processors have added since the request before, and whether they last."""
-        for index, edit in differing(self.view.edits, before):
-            if edit.action == "insert":
-                lasting = index < self.lasting_edits
-                overlay = self.fold.overlay if lasting else self._outgoing.overlay
-                for insert in overlay.inserted.get(edit.position, ()):
-                    if len(insert.text) == edit.chars_after:
-                        yield insert, edit.processor, lasting
+    def added(self) -> dict[tuple[int, str, int], tuple[Insert, bool]]:
+        """Return the messages that processors have added and that stand in this request, and whether they last.
+
+        They are known by position and text, equal ones by their number, too.
+        """
+        found: dict[tuple[int, str, int], tuple[Insert, bool]] = {}
+        equal: Counter[tuple[int, str]] = Counter()
+        for lasting, overlay in ((True, self.fold.overlay), (False, self._outgoing.overlay)):
+            for insert in chain.from_iterable(overlay.inserted.values()):
+                place = (insert.position, insert.text)
+                found[(*place, equal[place])] = insert, lasting
+                equal[place] += 1
+        return found
+
+    def adders(self, before: Sequence[AppliedEdit]) -> dict[tuple[int, int], str]:
+        """Return who has added messages since the request before, by their position and their length."""
+        edits = (edit for _, edit in differing(self.view.edits, before))
+        return {(edit.position, edit.chars_after): edit.processor for edit in edits if edit.action == "insert"}
 
     def moved(self, address: Address) -> Address | None:
         """Return where a part of the history stands in what goes out; ``None`` where it is left out or not found."""

@@ -33,6 +33,7 @@ from elision.report import Failure, Pending, SentView, in_shadow
 from elision.shadow import is_switched_on
 from elision.sizes import RequestSize
 from elision.standing import UNKNOWN, Standing
+from elision.strict_calls import StrictCalls
 
 if TYPE_CHECKING:
     from elision.chain import Chain
@@ -67,6 +68,7 @@ class Session:
         self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
+        self._calls = StrictCalls(History())
         self._originals = Originals(chain.opened_archive, id)
         self._warned: set[str] = set()
         self._asked_at: float | None = None
@@ -201,7 +203,7 @@ class Session:
         return [told]
 
     def _sent(self, reader: Dialect, fold: Fold, facts: Request) -> tuple[Outgoing, Decisions]:
-        sent = outgoing(reader, fold.history, fold.overlay, self._rendered)
+        sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls)
         try:
             return sent, fold.for_request(sent, facts)
         except OverBudgetError as error:
@@ -209,7 +211,7 @@ class Session:
             if not self._originals.shadow:
                 raise
             failed = Failure("budget", str(error), "the original is sent; live, this is an error")
-            sent = outgoing(reader, fold.history, fold.overlay, self._rendered)
+            sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls)
             return sent, Decisions(failures={("budget", failed.error): failed})
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
@@ -236,6 +238,7 @@ class Session:
         if self._fold is None or likeness == "other":
             self._forget()
             self._fold = self._new_fold(History(reader.wire))
+            self._calls = StrictCalls(self._fold.history)
         elif likeness == "equal":
             self._take_present_objects(messages)
         history, fresh = self._fold.history, messages[len(self._known.raws) :]

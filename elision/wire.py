@@ -14,7 +14,8 @@ class Wire:
     """What a dialect's wire demands of the order of messages; ``checked`` is off for dialects that are files only.
 
     ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
-    without a result or another message between them.
+    without a result or another message between them.  With ``strict_calls`` each call needs an id of its own, and an
+    object as its arguments.
     """
 
     checked: bool = True
@@ -23,6 +24,7 @@ class Wire:
     results_in_one_message: bool = False
     refuses_blank_text: bool = False
     system_beside: bool = False
+    strict_calls: bool = False
 
 
 @dataclass(slots=True)

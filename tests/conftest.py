@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "suite", max_examples=40, derandomize=True, database=None, deadline=None, suppress_health_check=_SLOW
+    "suite", max_examples=25, derandomize=True, database=None, deadline=None, suppress_health_check=_SLOW
 )
 settings.register_profile("large", max_examples=2000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile("suite")  # --hypothesis-profile=large wins

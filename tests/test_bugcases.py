@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic_rules import blocks_of
 from shared_data import shared, shared_files
-from wire_rules import blocks_of, marks_in, wire_faults
+from wire_rules import marks_in, wire_faults
 
 import elision
 from elision import SentView

@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from anthropic_rules import blocks_of
 from removed import lost
 from scheduled_runs import breaks, requests
 from shared_data import shared
-from wire_rules import blocks_of, marks_in, wire_faults
+from wire_rules import marks_in, wire_faults
 
 import elision
 from elision import Chain, SentView

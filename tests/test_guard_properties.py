@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 import pytest
+from anthropic_rules import with_named_calls
 from hypothesis import given
 from hypothesis import strategies as st
 from wire_rules import (
@@ -74,6 +75,8 @@ def without_dropped(shape: Shape, messages: list[Any], view: SentView) -> list[A
 
 def check_newest_step(shape: Shape, messages: list[Any], view: SentView) -> None:
     before, after = newest_action(shape, messages), newest_action(shape, view.messages)
+    if any(repair.fault == "call" for repair in view.repairs):
+        before, after = with_named_calls(before), with_named_calls(after)
     sent = [calls_and_thinking(shape, message) for message in after]
     assert sent[-len(before) or None :] == [calls_and_thinking(shape, message) for message in before]
 
@@ -83,7 +86,8 @@ def check_nothing_else_is_missing(shape: Shape, messages: list[Any], view: SentV
     new = sum(edit.action == "insert" for edit in view.edits)
     found = iter(outline(shape, view.messages))
 
-    assert len(view.messages) == len(kept) + new
+    # Of messages that were added, a later one may stand in the place of others.
+    assert bool(new) <= len(view.messages) - len(kept) <= new
     assert all(wanted in found for wanted in outline(shape, kept))
 
 

@@ -66,7 +66,7 @@ def unseen(text: str) -> list[str]:
 
 @pytest.mark.parametrize("template", ["compact", "head"])
 @given(facts=found, head_chars=st.integers(0, 300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_all_that_stands_outside_of_quotes_is_ours(template: str, facts: PlaceholderFacts, head_chars: int) -> None:
     text = render_placeholder(template, facts, head_chars=head_chars)
     ours = SHAPE.fullmatch(re.sub(r'"[^"]*"', '""', text))
@@ -77,7 +77,7 @@ def test_all_that_stands_outside_of_quotes_is_ours(template: str, facts: Placeho
 
 
 @given(facts=found, head_chars=st.integers(0, 300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_json_parses_back_to_the_facts_on_one_line(facts: PlaceholderFacts, head_chars: int) -> None:
     text = render_placeholder("json", facts, head_chars=head_chars)
     read: dict[str, Any] = json.loads(text, parse_constant=pytest.fail)
@@ -92,7 +92,7 @@ def test_json_parses_back_to_the_facts_on_one_line(facts: PlaceholderFacts, head
 
 
 @given(facts=found)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_what_templates_of_users_are_given_is_clean(facts: PlaceholderFacts) -> None:
     text = render_placeholder(".{{ tool }}{{ head }}{{ path }}{{ version }}{{ arguments | join(' ') }}", facts)
 
@@ -107,7 +107,7 @@ def turned_round(value: Any) -> Any:
 
 
 @given(facts=found, head_chars=st.integers(0, 300))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_same_facts_give_the_same_text_in_whatever_order_the_arguments_stand(
     facts: PlaceholderFacts, head_chars: int
 ) -> None:
@@ -120,7 +120,7 @@ def test_the_same_facts_give_the_same_text_in_whatever_order_the_arguments_stand
 
 
 @given(text=outside, head_chars=st.integers(1, 80))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_head_is_cut_between_graphemes_and_never_longer_than_asked(text: str, head_chars: int) -> None:
     facts = replace(of(None), text=text)
     whole, cut = (render_placeholder(".{{ head }}", facts, head_chars=size)[1:] for size in (2000, head_chars))

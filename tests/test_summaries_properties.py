@@ -29,7 +29,7 @@ def sent(run: Chain | Session, messages: list[Any], shape: Shape) -> list[Any]:
 def test_a_session_a_fresh_process_and_one_that_was_restarted_give_the_same_valid_views(
     shape: Shape, table: str | None
 ) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     @given(
         st.one_of(histories(shape), poisoned(shape)),
         chains(types=(*SUMMING, *SUMMING, *OTHERS), classification=table),
@@ -54,7 +54,7 @@ def test_a_session_a_fresh_process_and_one_that_was_restarted_give_the_same_vali
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_processing_what_was_sent_changes_nothing(shape: Shape) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     @given(histories(shape), chains(types=SUMMING, max_size=2))
     def holds(messages: list[Any], made: Chain) -> None:
         chain = Chain(made.processors, classification=None, archive=made.opened_archive, schedule="every_step")

@@ -33,11 +33,7 @@ def test_the_shipped_run_under_a_shipped_chain(sample_run: Any) -> None:
 
 
 CANARY = "CANARY-93b1"
-QUOTING_NOTHING = sorted(
-    {name for name in processor_types() if plugins().owner("elision_processors", name) == "builtin"}
-    - {"summarize", "compact_interval", "task_notes", "save_reminder"}
-)
-"""What a summary quotes is sent without being at a place of its own."""
+BUILT_IN = sorted(name for name in processor_types() if plugins().owner("elision_processors", name) == "builtin")
 
 
 def planted(message: Any) -> Any:
@@ -61,7 +57,7 @@ def sent(message: Any) -> int:
 @pytest.mark.parametrize("kind", [histories, poisoned], ids=lambda kind: kind.__name__)
 def test_what_the_places_tell_is_what_is_sent(shape: Shape, kind: Callable[..., Any]) -> None:
     @settings(max_examples=20)
-    @given(kind(shape), chains(types=QUOTING_NOTHING), st.sets(st.integers(0, 20), min_size=1, max_size=4))
+    @given(kind(shape), chains(types=BUILT_IN), st.sets(st.integers(0, 20), min_size=1, max_size=4))
     def holds(messages: list[Any], chain: elision.Chain, positions: set[int]) -> None:
         given = [planted(each) if index in positions else each for index, each in enumerate(messages)]
         assume(any(map(sent, given)))

@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from anthropic_rules import blocks_of
 from hypothesis import strategies as st
-from wire_rules import blocks_of, bytes_of, without_marks
+from wire_rules import bytes_of, without_marks
 
 import elision
 from elision import Chain, ElisionWarning, SentView

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from anthropic_rules import anthropic_faults, blocks_of
+
 MAX_MARKS = 4
-_THINKING = {"thinking", "redacted_thinking"}
 ITEMS = ("responses", "gemini")
 """The wires on which what the model said at once may be several items or contents in a row."""
 
@@ -20,8 +21,7 @@ def wire_faults(shape: str, messages: Sequence[Any], beside: Any = None) -> list
         case "openai":
             return [*faults, *_openai_pairing(messages), *_openai_empty(messages)]
         case "anthropic":
-            found = [*_anthropic_pairing(messages), *_anthropic_blanks(messages), *_anthropic_endings(messages)]
-            return [*faults, *found]
+            return [*faults, *anthropic_faults(messages)]
         case "responses":
             return [*faults, *_responses_pairing(messages), *_lonely_reasoning(messages)]
         case "gemini":
@@ -128,51 +128,6 @@ def _gemini_pairing(contents: Sequence[Any]) -> Iterator[str]:
         waiting = waiting + calls if role == "assistant" else Counter()
     if waiting:
         yield "the last content has calls without a response"
-
-
-def _anthropic_pairing(messages: Sequence[Any]) -> Iterator[str]:
-    """The user message after one with calls leads with a result for each of them, and no other has results."""
-    waiting: Counter[str] = Counter()
-    for index, message in enumerate(messages):
-        blocks = blocks_of(message)
-        kinds = [block.get("type") for block in blocks]
-        results = [block for block in blocks if block.get("type") == "tool_result"]
-        found = Counter(block["tool_use_id"] for block in results)
-        if found != waiting:
-            yield f"message {index} answers {dict(found)} and not {dict(waiting)}"
-        if kinds[: len(results)] != ["tool_result"] * len(results):
-            yield f"message {index} does not lead with its results"
-        waiting = Counter(block["id"] for block in blocks if block.get("type") == "tool_use")
-    if waiting:
-        yield "the last message has calls without a result"
-
-
-def _anthropic_blanks(messages: Sequence[Any]) -> Iterator[str]:
-    for index, message in enumerate(messages):
-        content = message["content"]
-        if isinstance(content, str) and not content.strip():
-            yield f"message {index} is blank"
-        for block in blocks_of(message):
-            inner = block.get("content") if block.get("type") == "tool_result" else None
-            for item in [block, *(inner if isinstance(inner, list) else ())]:
-                if item.get("type") == "text" and not item["text"].strip():
-                    yield f"message {index} has a blank text block"
-
-
-def _anthropic_endings(messages: Sequence[Any]) -> Iterator[str]:
-    """No message is empty, and none of the model's ends with thinking."""
-    for index, message in enumerate(messages):
-        if not message["content"]:
-            yield f"message {index} is empty"
-        for block in blocks_of(message)[-1:]:
-            if block.get("type") in _THINKING:
-                yield f"message {index} ends with {block['type']}"
-
-
-def blocks_of(message: Mapping[str, Any]) -> list[Any]:
-    """Return the content blocks of an Anthropic message."""
-    content = message.get("content")
-    return content if isinstance(content, list) else []
 
 
 def role_of(message: Mapping[str, Any]) -> str:

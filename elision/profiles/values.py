@@ -27,6 +27,7 @@ class Order:
     first_user: bool
     alternate: bool
     results_together: bool
+    unique_call_ids: bool
 
 
 @dataclass(frozen=True, slots=True)

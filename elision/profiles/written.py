@@ -56,6 +56,7 @@ class WrittenOrder(_Section):
     first_user: StrictBool | None = None
     alternate: StrictBool | None = None
     results_together: StrictBool | None = None
+    unique_call_ids: StrictBool | None = None
 
 
 class WrittenTtl(BaseModel):

@@ -11,6 +11,7 @@ from elision.outgoing import outgoing
 from elision.overlay import Overlay
 from elision.profiles import Profile
 from elision.registry import plugins
+from elision.strict_calls import StrictCalls
 
 _CHAT = frozenset({"openai", "miniswe"})
 """Dialects whose messages are chat completions, apart from keys beside them."""
@@ -127,4 +128,5 @@ def _of_item(item: Any) -> dict[str, Any]:
 def _mended(messages: list[dict[str, Any]]) -> Iterable[Any]:
     """Return chat completions with what the wire refuses mended: SWE-agent's own history is only reported."""
     reader = by_name(plugins().dialects(), "openai")
-    return outgoing(reader, parsed(messages, reader), Overlay(), messages).rendered
+    history = parsed(messages, reader)
+    return outgoing(reader, history, Overlay(), messages, StrictCalls(history)).rendered

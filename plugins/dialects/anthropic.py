@@ -43,7 +43,9 @@ class Anthropic(Dialect):
     """The Messages API."""
 
     name: ClassVar[str] = "anthropic"
-    wire: ClassVar[Wire] = Wire(results_in_one_message=True, refuses_blank_text=True, system_beside=True)
+    wire: ClassVar[Wire] = Wire(
+        results_in_one_message=True, refuses_blank_text=True, system_beside=True, strict_calls=True
+    )
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:
         """Text alone fits; the request's own keys say more, and blocks of its own say most."""
@@ -162,13 +164,14 @@ def _url(source: Any) -> str | None:
 
 
 def _patched(message: Message, patch: Patch, before: Any) -> Any:
-    if not patch.contents and not patch.removed and not patch.arguments:
+    if not (patch.contents or patch.removed or patch.arguments or patch.ids):
         return before
     if not isinstance(before, list):
         new = patch.contents.get(0, ()) if 0 not in patch.removed else ()
         return encode_content(new, before, _encode_piece) if patch.contents or patch.removed else before
     blocks: list[Any] = []
-    for index, (block, part) in enumerate(zip(before, message.parts, strict=True)):
+    for index, (given, part) in enumerate(zip(before, message.parts, strict=True)):
+        block = given if index not in patch.ids else with_fields(given, {_ID[type(part)]: patch.ids[index]})
         if index in patch.contents and index not in patch.removed:
             blocks.extend(_edited(block, part, patch.contents[index]))
         elif index in patch.arguments:
@@ -176,6 +179,9 @@ def _patched(message: Message, patch: Patch, before: Any) -> Any:
         elif index not in patch.removed:
             blocks.append(block)
     return blocks
+
+
+_ID: Mapping[type[Part], str] = {ToolCall: "id", ToolResult: "tool_use_id"}
 
 
 def _edited(block: Any, part: Part, new: tuple[Content, ...]) -> list[Any]:

@@ -75,20 +75,21 @@ def encode_arguments(arguments: Mapping[str, Any] | str, before: Any) -> Any:
 
 
 def patched_calls(message: Message, patch: Patch) -> dict[str, Any]:
-    """Return the fields that hold the calls to which the patch gives other arguments."""
-    if not patch.arguments:
+    """Return the fields that hold the calls to which the patch gives other arguments, or other ids."""
+    if not patch.arguments and not patch.ids:
         return {}
     changes: dict[str, Any] = {}
     calls = field_of(message.raw, "tool_calls")
     new = list(calls) if isinstance(calls, list) else []
     own = [index for index, part in enumerate(message.parts) if isinstance(part, ToolCall) and part.raw is not None]
     for number, index in enumerate(own):
-        if index not in patch.arguments:
-            continue
         if number < len(new):
-            new[number] = _with_arguments(new[number], patch.arguments[index])
+            if index in patch.arguments:
+                new[number] = _with_arguments(new[number], patch.arguments[index])
+            if index in patch.ids:
+                new[number] = with_fields(new[number], {"id": patch.ids[index]})
             changes["tool_calls"] = new
-        else:
+        elif index in patch.arguments:
             legacy = field_of(message.raw, "function_call")
             changes["function_call"] = _with_input(legacy, patch.arguments[index])
     return changes

@@ -80,7 +80,7 @@ def test_files_extend_one_another_by_their_paths(write: Write) -> None:
     path = write("mine.yaml", "extends: base.yaml\norder: {first_user: false}\n")
 
     assert profile_for("our-claude", overrides=path).order == Order(
-        first_user=False, alternate=True, results_together=True
+        first_user=False, alternate=True, results_together=True, unique_call_ids=True
     )
 
 

@@ -227,7 +227,7 @@ BUILT_IN: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "options"), BUILT_IN, ids=[name for name, _ in BUILT_IN])
 def test_the_built_in_processors_keep_the_contract(name: str, options: dict[str, Any]) -> None:
-    check_processor(processor_types()[name], max_examples=10, **options)
+    check_processor(processor_types()[name], max_examples=6, **options)
 
 
 class ElidesInItsOwnWords(Processor):

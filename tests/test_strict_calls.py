@@ -1,0 +1,125 @@
+"""Calls that a strict wire would refuse go out with ids of their own, and the host's messages stay as they are."""
+
+from __future__ import annotations
+
+import copy
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import elision
+
+CLAUDE = "claude-sonnet-4-6"
+IDS = ["read:0", "read:0", "", "", "read_0", "read:0_2", "a b", "a_b", "a_b"]
+
+
+def chat(ids: list[str]) -> list[Any]:
+    messages: list[Any] = [{"role": "user", "content": "Read them."}]
+    for number, name in enumerate(ids):
+        function = {"name": "read_file", "arguments": json.dumps({"path": f"{number}.py"})}
+        messages.append(
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": name, "type": "function", "function": function}],
+            }
+        )
+        messages.append({"role": "tool", "tool_call_id": name, "content": f"content {number}"})
+    return messages
+
+
+def blocks(batches: list[list[str]], arguments: Any = None) -> list[Any]:
+    messages: list[Any] = [{"role": "user", "content": "Read them."}]
+    for batch in batches:
+        calls = [
+            {"type": "tool_use", "id": name, "name": "read_file", "input": arguments or {"path": f"{name}.py"}}
+            for name in batch
+        ]
+        results = [{"type": "tool_result", "tool_use_id": name, "content": f"content {name}"} for name in batch]
+        messages += [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+    return messages
+
+
+def ids_of(messages: list[Any]) -> tuple[list[str], list[str]]:
+    """The ids of the calls, and those that the results answer, in order."""
+    listed = [message["content"] for message in messages if isinstance(message["content"], list)]
+    found = [block for content in listed for block in content]
+    calls = [block["id"] for block in found if block["type"] == "tool_use"]
+    results = [block["tool_use_id"] for block in found if block["type"] == "tool_result"]
+    calls += [call["id"] for message in messages for call in message.get("tool_calls") or ()]
+    return calls, results + [message["tool_call_id"] for message in messages if message["role"] == "tool"]
+
+
+def chain(processors: str = "[]") -> elision.Chain:
+    return elision.loads(
+        f"{{history_processors: {processors}, schedule: every_step, classification: none}}", archive="memory:"
+    )
+
+
+@given(st.lists(st.lists(st.sampled_from(IDS), min_size=1, max_size=3), min_size=1, max_size=6))
+def test_on_anthropics_wire_each_call_has_an_id_of_its_own_and_its_result_has_it_too(batches: list[list[str]]) -> None:
+    given_messages = blocks(batches)
+    before = copy.deepcopy(given_messages)
+    view = chain().process(given_messages, dialect="anthropic")
+    calls, results = ids_of(view.messages)
+
+    assert len(set(calls)) == len(calls)
+    assert calls == results
+    assert all(name and name.replace("_", "").replace("-", "").isalnum() for name in calls)
+    assert given_messages == before
+    assert chain().process(view.messages, dialect="anthropic").messages == view.messages
+
+
+@given(st.lists(st.sampled_from(IDS), min_size=1, max_size=8))
+def test_what_has_been_sent_keeps_its_ids_while_the_run_grows(ids: list[str]) -> None:
+    messages, session = chat(ids), chain().session()
+    views = [session.process(messages[:stop], model=CLAUDE).messages for stop in range(1, len(messages) + 1, 2)]
+
+    assert all(later[: len(sooner)] == sooner for sooner, later in pairwise(views))
+    assert views[-1] == chain().process(messages, model=CLAUDE).messages
+
+
+def test_the_first_call_with_an_id_keeps_it() -> None:
+    view = chain().process(blocks([["a"], ["a"], ["b", "b"]]), dialect="anthropic")
+
+    assert ids_of(view.messages)[0] == ["a", "a_2", "b", "b_2"]
+    assert [(repair.fault, repair.position) for repair in view.repairs] == [
+        ("call", position) for position in (3, 4, 5, 6)
+    ]
+
+
+@pytest.mark.parametrize(("model", "expected"), [(CLAUDE, ["a", "a_2"]), ("gpt-5.6", ["a", "a"])])
+def test_chat_completions_get_other_ids_only_for_a_model_that_wants_them(model: str, expected: list[str]) -> None:
+    messages = chat(["a", "a"])
+    view = chain().process(messages, model=model)
+
+    assert ids_of(view.messages) == (expected, expected)
+    assert (view.messages[3] is messages[3]) is (model != CLAUDE)
+
+
+def test_a_result_that_was_cleared_answers_the_call_with_its_new_id() -> None:
+    messages = chat(["a", "a", "b"])
+    messages[4]["content"] = "line\n" * 200
+    messages[2]["content"] = "other line\n" * 200
+    clear = chain("[{type: clear_tool_results, keep: 1}]")
+    view = clear.process(messages, model=CLAUDE)
+
+    assert len(view.edits) == 2
+    assert ids_of(view.messages) == (["a", "a_2", "b"], ["a", "a_2", "b"])
+
+
+def test_a_step_that_is_dropped_leaves_the_ids_of_the_others_as_they_were() -> None:
+    messages = chat(["a", "a", "a", "a"])
+    view = chain("[{type: recent_steps, keep_last_steps: 2}]").process(messages, model=CLAUDE)
+
+    assert ids_of(view.messages)[0] == ["a", "a_3", "a_4"]
+
+
+def test_arguments_that_are_no_object_become_one_on_anthropics_wire() -> None:
+    view = chain().process(blocks([["a"]], arguments='{"path": "a.p'), dialect="anthropic")
+
+    assert view.messages[1]["content"][0]["input"] == {"arguments": '{"path": "a.p'}
