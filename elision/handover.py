@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from elision.moment import Request
-from elision.protected import protecting_classes
+from elision.protected import can_be_protected, protecting_classes
+from elision.standing import annotations_of
 
 if TYPE_CHECKING:
     from elision.classification import Table
@@ -29,12 +30,15 @@ class Handover(NamedTuple):
 class Target:
     """Where requests go, and the table that protects what is in them.
 
-    The dialect is ``auto`` where it is not known yet.
+    The dialect is ``auto`` where it is not known yet; ``tools`` are the definitions that the request has, ``offered``
+    their names, ``None`` where that is not known.
     """
 
     model: str | None
     dialect: str
     table: Table | None
+    tools: Any = None
+    offered: frozenset[str] | None = None
 
     def offers(self, what: Offer) -> bool:
         """Whether the provider does this itself when a request of this dialect asks it to."""
@@ -47,13 +51,21 @@ class Target:
         """Return the classes of the table that an operation may not touch, or only under a condition."""
         return protecting_classes(self.table, operation)
 
+    def unprotected_tools(self, operation: str) -> frozenset[str]:
+        """Return those of the offered tools of which, as far as their names tell, every result may be touched."""
+        offered, table = self.offered or frozenset(), self.table
+        if table is None:
+            return offered
+        told = annotations_of(self.tools)
+        return frozenset(name for name in offered if not can_be_protected(table, name, told.get(name), operation))
+
 
 def handed_over(request: Request, processors: Iterable[Processor], table: Table | None) -> tuple[Request, list[str]]:
     """Say who manages the context of a request, and what may not be handed over."""
     givers = [processor for processor in processors if request.may_hand_over and can_hand_over(processor)]
     if not givers:
         return request, []
-    target = Target(request.model, request.dialect, table)
+    target = Target(request.model, request.dialect, table, request.tools, request.offered)
     found = [(each.type_name, each.handover(target)) for each in givers]
     problems = [f"{name} {handover.problem}" for name, handover in found if handover.problem]
     active = any(handover.active for _, handover in found)

@@ -71,9 +71,14 @@ class ProtectedTools:
     def _can_be_protected(self, name: str) -> bool:
         found = self._possible.get(name)
         if found is None:
-            classes = possible_classes(self._table, name, self._annotations.get(name)) - {ERROR}
-            found = self._possible[name] = any(protects(self._table, each, self._operation) for each in classes)
+            annotations = self._annotations.get(name)
+            found = self._possible[name] = can_be_protected(self._table, name, annotations, self._operation)
         return found
+
+
+def can_be_protected(table: Table, name: str, annotations: Mapping[str, Any] | None, operation: str) -> bool:
+    """Whether a result of a tool may be of a class that an operation may not touch, as far as its name tells."""
+    return any(protects(table, each, operation) for each in possible_classes(table, name, annotations) - {ERROR})
 
 
 def protects(table: Table, name: str, operation: str) -> bool:

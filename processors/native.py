@@ -40,7 +40,8 @@ class Native(Processor):
 
     Where the profile of the model says that the provider clears tool results itself (``native``, docs/profiles.md), it
     edits nothing: ``view.params`` has what the request needs, and no other processor removes anything from it.  Tools
-    of which the classification table protects any result go into ``exclude_tools`` whole.  A summary of the provider's
+    of which the classification table protects any result go into ``exclude_tools`` whole; where that is every tool that
+    is offered, results are cleared here.  A summary of the provider's
     own is asked for with ``compact_trigger_tokens`` only, and only if the table protects nothing: no table sees what
     is left out of it.  Everywhere else, and with ``prefer: elision``, it does what ``clear_tool_results`` does with the
     same options.  Never touches calls (without ``clear_tool_inputs``), anybody's text, and what the table protects.
@@ -94,6 +95,8 @@ class Native(Processor):
             return Handover()
         clears, compacts = target.offers("clear_tool_uses"), target.offers("compact")
         at_risk = target.protected("summarize")
+        if clears and target.offered and not target.unprotected_tools("clear") - self.exclude_tools:
+            return Handover(problem=_NOTHING_LEFT)
         if clears:
             summarises = compacts and self.compact_trigger_tokens is not None
             return Handover(active=True, problem=_compaction_problem(at_risk) if summarises and at_risk else "")
@@ -166,6 +169,12 @@ def _compaction_problem(at_risk: Sequence[str]) -> str:
         "cannot leave compaction to the provider: its summary may lose what the table protects "
         f"({', '.join(at_risk)}); remove compact_trigger_tokens, or write classification: none"
     )
+
+
+_NOTHING_LEFT = (
+    "leaves nothing to the provider: it clears by tools, and of each tool that is offered the table protects some "
+    "result; results are cleared here, one by one; write prefer: elision to have it so"
+)
 
 
 def _preference_problem(at_risk: Sequence[str]) -> str:

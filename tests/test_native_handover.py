@@ -37,6 +37,17 @@ def test_tools_of_which_any_result_is_protected_are_excluded_whole() -> None:
     ]
 
 
+def test_where_every_tool_is_protected_results_are_cleared_here_and_that_is_said() -> None:
+    run = searches(3000, 3000, 3000, 3000)
+    loaded = native("trigger_tokens: 4000, keep: 1")
+    with pytest.warns(elision.ElisionWarning, match="leaves nothing to the provider"):
+        view = loaded.process(run.messages(), model=CLAUDE, tools=offering("bash", "read_file", "recall"))
+
+    assert view.owner == "elision"
+    assert not view.params
+    assert [edit.processor for edit in view.edits] == ["native"] * 3
+
+
 def test_one_protected_call_excludes_the_tool_from_then_on() -> None:
     run = searches(90).step(call("query", query="query { issues }"), result("ok"))
     later = run.step(call("query", query="mutation { close }"), result("ok")).step(call("query"), result("ok"))
