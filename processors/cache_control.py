@@ -27,14 +27,15 @@ class CacheControl(Processor):
     prompt, tools and task are one entry), and on the last one that the newest clear has changed, from where the next
     clear begins; on the step of a clear also on the last boundary that survives it, and after a step of more blocks
     than the provider looks back, on the end of the request before.  At most the profile's number, less those in
-    ``system`` and ``tools``; as long as nothing has been cut, marks of the host stay where there is room.  A model
-    whose provider takes no marks gets none.
+    ``system`` and ``tools``; as long as nothing has been cut, marks of the host stay where there is room.
 
     Else the newest ``last_n_messages`` are marked.  The mark goes on the last part that can carry one, never on blank
-    text or thinking.  At most four are sent, counted with those in ``system`` and ``tools``; the newest win.  Shape:
-    ``cache_control: {type: ephemeral}`` on the part, in tool messages of chat completions beside the content.
-    Never touches content.  Source: SWE-agent's processor of the same name; limit, lookback and ``ttl`` are
-    Anthropic's (prompt caching).
+    text or thinking.  At most four are sent, counted with those in ``system`` and ``tools``; the newest win.
+
+    A model that is known to take no marks gets none, and loses those of the host: some refuse a request that has them.
+    With ``compat: sweagent`` it gets them, as SWE-agent leaves that to litellm.  Shape: ``cache_control: {type:
+    ephemeral}`` on the part, in tool messages of chat completions beside the content.  Never touches content.  Source:
+    SWE-agent's processor of the same name; limit, lookback and ``ttl`` are Anthropic's (prompt caching).
     """
 
     stage: ClassVar[Stage] = "request"
@@ -82,6 +83,8 @@ class CacheControl(Processor):
         return "1h" if kept else "5m"
 
     def _newest(self, view: View) -> Iterator[MessageView]:
+        if not _takes_marks(view):
+            return
         found = 0
         for age, message in enumerate(view.newest_messages()):
             if found >= self.last_n_messages:
@@ -114,3 +117,9 @@ class CacheControl(Processor):
 
     def _takes(self, message: MessageView) -> bool:
         return message.role in self.tagged_roles and message.can_be_marked
+
+
+def _takes_marks(view: View) -> bool:
+    """Whether the model takes marks, or nobody knows; some refuse a request that has them."""
+    known = view.model is not None and view.profile.name != "default"
+    return view.compat is not None or not known or view.profile.cache.marks == "explicit"
