@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_PLACEHOLDER_CHARS = 4000
 """Longest text that can be a placeholder."""
 
+MAX_ADDED_CHARS = 200_000
+"""Longest text that can be a message of ours, such as a summary."""
+
 
 class Owed(NamedTuple):
     """An edit that was taken back, and the processor that had proposed it, by its place in the chain."""
@@ -92,9 +95,9 @@ class Originals:
             self._sealed[key] = self._seal(history, place)
         return self._sealed[key]
 
-    def is_ours(self, text: str) -> bool:
+    def is_ours(self, text: str, *, most_chars: int = MAX_PLACEHOLDER_CHARS) -> bool:
         """Whether Elision wrote this text: it is known by its hash in the archive, never by its looks."""
-        if self.trouble or not 0 < len(text) <= MAX_PLACEHOLDER_CHARS or text in self._others:
+        if self.trouble or not 0 < len(text) <= most_chars or text in self._others:
             return False
         try:
             ours = self.archive.is_ours(text)

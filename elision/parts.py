@@ -21,6 +21,7 @@ from elision.history import (
     only_content,
     plain,
 )
+from elision.originals import MAX_ADDED_CHARS
 from elision.overlay import content_at, original
 from elision.pairing import call_address
 
@@ -308,6 +309,12 @@ class MessageView:
 
         view = self._view
         return tokens_at(view.history, view.overlay, self.position, view.model)
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a message that Elision has added, such as a summary, in a view that came back."""
+        part = self.message.parts[0] if len(self.message.parts) == 1 else None
+        return isinstance(part, Text) and self._view.originals.is_ours(part.text, most_chars=MAX_ADDED_CHARS)
 
     @property
     def marks(self) -> int:

@@ -108,9 +108,16 @@ class CacheControl(Processor):
         # Where nothing was cut, the host may know more: a view of ours that comes back stays as it is.
         known = places.broken_at is not None or places.changed_to is not None
         hosts = () if known else reversed(view.marked_messages())
-        wanted = (tail, before, self._last(view, places.changed_to), self._last(view, places.head_stop - 1), *hosts)
+        wanted = (tail, before, self._last(view, places.changed_to), self._head(view, places.head_stop), *hosts)
         found = {message.position: message for message in wanted if message is not None}
         return list(found.values())[: places.room]
+
+    def _head(self, view: View, stop: int) -> MessageView | None:
+        """Return the last message before the first step; a summary there gives way to the next one."""
+        found = self._last(view, stop - 1)
+        while found is not None and found.ours:
+            found = self._last(view, found.position - 1)
+        return found
 
     def _last(self, view: View, upto: int | None) -> MessageView | None:
         return None if upto is None else view.newest_markable(self.tagged_roles, upto=upto)

@@ -51,29 +51,6 @@ def test_the_newest_messages_of_the_roles_are_marked(options: str, expected: lis
     assert marked(HISTORY, options) == expected
 
 
-@pytest.mark.parametrize(
-    ("model", "compat", "expected"),
-    [
-        ("gpt-4.1", None, False),
-        ("gpt-5.6", None, False),
-        ("deepseek/deepseek-chat", None, False),
-        ("claude-sonnet-4-6", None, True),
-        ("a-gateway/some-model", None, True),
-        (None, None, True),
-        ("gpt-4.1", "sweagent", True),
-    ],
-)
-def test_a_model_that_is_known_to_take_no_marks_gets_none_and_loses_those_of_the_host(
-    model: str | None, compat: str | None, expected: bool
-) -> None:
-    history = [*HISTORY[:6], {"role": "user", "content": [{"type": "text", "text": "And?", "cache_control": MARK}]}]
-    said = f", compat: {compat}" if compat else ""
-    chain = elision.loads(f"{{history_processors: [{{type: cache_control}}]{said}}}")
-    view = chain.process(history, model=model)
-
-    assert ("cache_control" in str(view.messages)) is expected
-
-
 def test_the_mark_stands_on_the_part_and_in_tool_messages_beside_the_content() -> None:
     view = elision.loads("history_processors: [{type: cache_control}]").process(HISTORY)
 
