@@ -32,14 +32,14 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a JSON file too")
     parser.add_argument("--quick", action="store_true", help=f"runs of {QUICK_STEPS} steps instead of {STEPS}")
     parser.add_argument("--chain", metavar="C", action="append", help="only this chain; may be given again")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="runs at a time")
+    parser.add_argument("--jobs", metavar="N", type=int, help="runs at a time; by default one a core, with --quick one")
     options = parser.parse_args()
     start, figures = time.monotonic(), list[Any]()
     steps = QUICK_STEPS if options.quick else STEPS
     chains = options.chain or list(shipped_chains())
-    failed = agent_script.table(
-        _kept(agent_script.runs(chains, list(agent_script.MODELS), steps, options.jobs), figures)
-    )
+    # Each worker imports litellm, which costs more than its share of the short runs.
+    jobs = options.jobs or (1 if options.quick else os.cpu_count() or 1)
+    failed = agent_script.table(_kept(agent_script.runs(chains, list(agent_script.MODELS), steps, jobs), figures))
     print(f"\n{len(figures)} runs of {steps} steps, {len(failed)} failed; {time.monotonic() - start:.0f} s")
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in figures], indent=1), encoding="utf-8")

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from elision.hookspecs import hookimpl
     from elision.ledger import first_found
     from elision.moment import KeyIndex, Moment, OnBoundThinking
-    from elision.offloading import offload_folder_problem
-    from elision.parts import MessageView, Observation, PartView, StepView
+    from elision.offloading import OffloadFolder, offload_folder_problem
+    from elision.parts import Observation, PartView
     from elision.placeholders import check_template
     from elision.placeholders.option import PlaceholderTemplate
     from elision.processor import Processor, Stage
@@ -63,16 +63,17 @@ if TYPE_CHECKING:
     from elision.session import ElisionWarning, Session
     from elision.sizes import RequestSize
     from elision.slimmed_tool import slim
-    from elision.summaries.making import SummarySpec
     from elision.summaries.notes import NotesSpec, note_edits
     from elision.summaries.options import Summarizing
     from elision.summaries.reminding import ReminderSpec, reminder_edits
-    from elision.summaries.rendering import render_summary
+    from elision.summaries.rendering import NotesTemplate, ReminderTemplate, render_summary
+    from elision.summaries.spec import SummarySpec
     from elision.summaries.triggers import SummaryCondition, SummaryTriggers
     from elision.traced import Trace, TracedPlace, TraceEvent
     from elision.tracing import trace
     from elision.transport import Usage, acompletion, completion
     from elision.view import View
+    from elision.wholes import MessageView, StepView
     from elision.wire import Wire
 
 __version__ = "0.1.0"
@@ -117,7 +118,7 @@ _HOMES = {
     "elision.handover": ("Handover", "Target"),
     "elision.hookspecs": ("hookimpl",),
     "elision.ledger": ("first_found",),
-    "elision.offloading": ("offload_folder_problem",),
+    "elision.offloading": ("OffloadFolder", "offload_folder_problem"),
     "elision.placeholders": ("check_template",),
     "elision.placeholders.option": ("PlaceholderTemplate",),
     "elision.processor": ("Processor", "Stage"),
@@ -127,14 +128,14 @@ _HOMES = {
     "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
     "elision.session": ("ElisionWarning", "Session"),
     "elision.moment": ("KeyIndex", "Moment", "OnBoundThinking"),
-    "elision.parts": ("MessageView", "Observation", "PartView", "StepView"),
+    "elision.parts": ("Observation", "PartView"),
     "elision.said": ("CallView", "ThinkingView"),
     "elision.slimmed_tool": ("slim",),
-    "elision.summaries.making": ("SummarySpec",),
+    "elision.summaries.spec": ("SummarySpec",),
     "elision.summaries.notes": ("NotesSpec", "note_edits"),
     "elision.summaries.options": ("Summarizing",),
     "elision.summaries.reminding": ("ReminderSpec", "reminder_edits"),
-    "elision.summaries.rendering": ("render_summary",),
+    "elision.summaries.rendering": ("NotesTemplate", "ReminderTemplate", "render_summary"),
     "elision.summaries.triggers": ("SummaryCondition", "SummaryTriggers"),
     "elision.traced": ("Trace", "TracedPlace", "TraceEvent"),
     "elision.tracing": ("trace",),
@@ -142,6 +143,7 @@ _HOMES = {
     "elision.sizes": ("RequestSize",),
     "elision.transport": ("Usage", "acompletion", "completion"),
     "elision.view": ("View",),
+    "elision.wholes": ("MessageView", "StepView"),
     "elision.wire": ("Wire",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -188,7 +190,9 @@ __all__ = [
     "MessageView",
     "Moment",
     "NotesSpec",
+    "NotesTemplate",
     "Observation",
+    "OffloadFolder",
     "OnBoundThinking",
     "Opaque",
     "Operation",
@@ -207,6 +211,7 @@ __all__ = [
     "ProviderEdit",
     "Refusal",
     "ReminderSpec",
+    "ReminderTemplate",
     "Replace",
     "RequestSize",
     "Role",

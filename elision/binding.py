@@ -22,9 +22,13 @@ class Told:
     """What has come of edits that bound thinking stood behind in one run.
 
     ``broken``: one stands, which the provider has to know; ``deferred``: one was not made; ``error``: one that was not
-    to be proposed.
+    to be proposed.  ``bound`` says whether there is such thinking in the newest request, ``binds`` whether its model
+    binds any, ``lasting`` has the edits that last.
     """
 
+    lasting: Binding | None = None
+    bound: bool = False
+    binds: bool | None = None
     broken: bool = False
     deferred: bool = False
     error: str = ""
@@ -37,8 +41,7 @@ class Binding:
     """
 
     def __init__(self, history: History, overlay: Overlay, told: Told | None = None) -> None:
-        self.told = told or Told()
-        self.bound = False
+        self.told = told or Told(lasting=self)
         self.newest_step = -1
         self.closed = False
         self.policy: OnBoundThinking = "defer"
@@ -50,6 +53,11 @@ class Binding:
         self._open: dict[int, Step] = {}
         self._newest = 0
         self._known: tuple[str | None, bool] | None = None
+
+    @property
+    def bound(self) -> bool:
+        """Whether the model of the newest request binds thinking that came in to what stands before it."""
+        return self.told.bound
 
     def enter(self, segment: Segment, steps: int, request: Request) -> None:
         """Take in a segment, the last of so many steps."""
@@ -67,7 +75,18 @@ class Binding:
             self._standing.append(thinking[self._taken_in])
             self._taken_in += 1
         self._newest, self.closed, self.policy = newest, False, request.on_bound_thinking
-        self.bound = self._taken_in > 0 and self._binds(request.model)
+        told, binds = self.told, self._binds(request.model)
+        told.bound = self._taken_in > 0 and binds
+        if binds and told.binds is False and self.policy == "request_drop_block":
+            told.broken = told.broken or (told.lasting or self).is_edited_before_thinking()
+        told.binds = binds
+
+    def is_edited_before_thinking(self) -> bool:
+        """Whether anything was edited before thinking that stands, while the model did not bind it."""
+        last, overlay = self.last(), self._overlay
+        edited = {address.position for address in overlay.versions}
+        edited |= {self._history.steps[step].start for step in overlay.dropped}
+        return last is not None and any(position < last.position for position in edited)
 
     def again(self) -> None:
         """Look again for what stands: edits have been taken back."""

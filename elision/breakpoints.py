@@ -76,7 +76,8 @@ def breakpoint_room(request: Request) -> int:
 
 
 def _room(cache: Cache, request: Request) -> int:
-    return (cache.breakpoints or MAX_CACHE_BREAKPOINTS) - sum(1 for _ in breakpoints_beside(request))
+    taken = sum(1 for _ in breakpoints_beside(request)) + (automatic_breakpoint(request) is not None)
+    return (cache.breakpoints or MAX_CACHE_BREAKPOINTS) - taken
 
 
 def takes_breakpoints(wire: Wire, request: Request) -> bool:
@@ -111,6 +112,12 @@ def why_no_breakpoints(model: str | None) -> str:
 def has_short_breakpoint(request: Request) -> bool:
     """Whether a breakpoint beside the messages lives five minutes: none behind it may live longer (Anthropic)."""
     return any(mark.get("ttl", "5m") == "5m" for mark in breakpoints_beside(request))
+
+
+def automatic_breakpoint(request: Request) -> Mapping[str, Any] | None:
+    """Return the breakpoint that the provider sets by itself on the last block, where the request asks for it."""
+    found = request.given.get("cache_control")
+    return found if isinstance(found, Mapping) else None
 
 
 def breakpoints_beside(request: Request) -> Iterator[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from elision.errors import ConfigError, Problem
+from elision.errors import ConfigError, ElisionError, InputError, Problem
 from elision.handover import Target, problems_of
 from elision.moment import OnBoundThinking
 from elision.own_values import OwnProfile, load_own, own_profile
@@ -23,6 +23,23 @@ if TYPE_CHECKING:
     from elision.config.tests_block import ChainTest
     from elision.redaction import Policy
     from elision.schedule import Schedule
+
+
+_AS_IN_A_FILE = (
+    "dialect",
+    "model",
+    "on_error",
+    "compat",
+    "classification",
+    "archive",
+    "stored_policy",
+    "owner",
+    "on_bound_thinking",
+    "profile",
+    "mode",
+    "share",
+)
+"""Options that are checked as those of a chain file are."""
 
 
 class PrepareError(ConfigError, ValueError):
@@ -68,10 +85,10 @@ class Chain:
     table: Table | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "processors", tuple(self.processors))
+        object.__setattr__(self, "processors", _processors(self.processors))
         object.__setattr__(self, "tests", tuple(self.tests))
         object.__setattr__(self, "schedule", _schedule(self.schedule))
-        _check_switch(self.mode, self.share)
+        self._check_options()
         object.__setattr__(self, "table", _table(self.classification))
         object.__setattr__(self, "own_profile", load_own(self.profile))
         object.__setattr__(self, "archive", _archive(self.archive, self.stored_policy))
@@ -80,6 +97,14 @@ class Chain:
             failures += problems_of(self.processors, Target(self.model, self.dialect, self.table))
         if failures:
             raise PrepareError(failures)
+
+    def _check_options(self) -> None:
+        """Say what is wrong with options that a chain file has in the same form."""
+        given = {name: getattr(self, name) for name in _AS_IN_A_FILE}
+        said = {name: value for name, value in given.items() if value != type(self).__dataclass_fields__[name].default}
+        written = {name: value for name, value in said.items() if not _is_opened(value)}
+        if written:
+            _checked(written)
 
     @property
     def live_share(self) -> float:
@@ -109,12 +134,44 @@ class Chain:
         In a loop use :meth:`session`: it gives the same views and looks at each message once.  With ``now``, the time
         of the request in seconds since the epoch, the archive keeps it, so that the next request knows of a cold cache.
         """
-        with self.session() as session:
+        with Session(self, lives=False) as session:
             return session.process(messages, system=system, tools=tools, model=model, dialect=dialect, now=now)
 
     def session(self, id: str = "") -> Session:  # noqa: A002 (the field's word)
         """Return a session for one run of an agent."""
         return Session(self, id)
+
+
+def require_chain(given: object, what: str) -> None:
+    """Raise where something else is given than a chain."""
+    if not isinstance(given, Chain):
+        raise InputError(f"{what}: this is {_kind(given)}, no chain; give one, such as elision.load('default')")
+
+
+def _processors(given: Any) -> tuple[Processor, ...]:
+    """Return processors, or say what else was given."""
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping | Processor | type):
+        told = f"this is {_kind(given)}; give a list of processors, or load a chain with elision.load"
+        raise ConfigError([Problem("chain", 0, 0, "processors", told)])
+    found = tuple(given)
+    wrong = [(index, each) for index, each in enumerate(found) if not isinstance(each, Processor)]
+    if wrong:
+        raise ConfigError(
+            Problem(
+                "chain",
+                0,
+                0,
+                f"processors[{index}]",
+                f"this is {_kind(each)}, no processor; make one of its class, such as "
+                "elision.processor_types()['truncate'](), or give the chain as YAML to elision.loads",
+            )
+            for index, each in wrong
+        )
+    return found
+
+
+def _kind(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
 
 
 def _table(given: str | Path | Mapping[str, Any] | Table | None) -> Table | None:
@@ -134,9 +191,12 @@ def _schedule(given: Any) -> Schedule:
     return _checked({"schedule": given}).schedule
 
 
-def _check_switch(mode: Any, share: Any) -> None:
-    if (mode, share) not in (("live", None), ("shadow", None)):
-        _checked({"mode": mode, "share": share})
+def _is_opened(value: Any) -> bool:
+    """Whether a value is one that only Python has: a path, or what a name or a path stands for."""
+    from elision.archive import Archive
+    from elision.classification import Table
+
+    return value is None or isinstance(value, Path | Mapping | Archive | Table)
 
 
 def _checked(data: Mapping[str, Any]) -> ChainOptions:
@@ -162,7 +222,9 @@ def _archive(given: str | Path | Archive, stored: Policy) -> Archive:
 def _unprepared(processor: Processor) -> str:
     try:
         processor.prepare()
-    except ValueError as error:
+    except ConfigError as error:
+        return "; ".join(problem.message for problem in error.problems)
+    except (ElisionError, ValueError) as error:
         return str(error) or "it cannot be prepared"
     except Exception as error:  # noqa: BLE001 (code of the user's own may raise anything when it is imported)
         return f"{processor.type_name} cannot be prepared ({type(error).__name__}: {error}); mend what it needs"

@@ -128,8 +128,14 @@ class Circumstances:
         return bool(self._changes)
 
     def settle(self, segment: Segment, overlay: Overlay, left: Settled) -> None:
-        """Record the view up to here: when it is processed again, what was ``left`` in it is not to be done then."""
-        key = key_of("settled", self._prefixes.of_view(overlay, segment.stop), self._model)
+        """Record the view up to here: when it is processed again, what was ``left`` in it is not to be done then.
+
+        A view in which nothing was changed is the history itself, which is folded as it was.
+        """
+        prefix = self._prefixes.of_view(overlay, segment.stop)
+        if prefix == self._prefixes.upto(segment.stop):
+            return
+        key = key_of("settled", prefix, self._model)
         meters = tuple((stage, steps, carried) for stage, (steps, carried) in left.items())
         held = self._held or self._known_present
         self.ledger.record(key, replace(held, kind="settled", left=meters, cold=False, at=None))
@@ -155,6 +161,10 @@ class Circumstances:
         offered = None if fact.offered is None else frozenset(fact.offered)
         tools = [{"name": name, "annotations": dict(told)} for name, told in fact.annotations.items()]
         return replace(request, model=fact.model, tools=tools, offered=offered, recall_tool=fact.recall_tool)
+
+    def prefix(self, stop: int) -> bytes:
+        """Return the content hash of the first ``stop`` messages."""
+        return self._prefixes.upto(stop)
 
     def note_applied(self, stop: int, edits: Sequence[ProviderEdit]) -> None:
         """Record what the provider did with the context of the request that had so many messages."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import Any, TypeAlias
 
 from elision.errors import InputError, closest
 from elision.misfit import not_a_message
+from elision.torn import Lines, decoded, is_damaged, read_lines, up_to_the_cut
 
 MAX_BYTES = 100_000_000
 """Largest history file that is read whole."""
+
+_NAMED = 3
+"""How many damaged lines are named."""
 
 _KEYS = ("history", "messages", "traj", "contents", "input")
 _ITEM_TYPES = frozenset({"reasoning", "compaction", "compaction_summary", "context_compaction", "item_reference"})
@@ -56,27 +61,43 @@ def load_document(path: Path) -> Document:
 
 
 def parse_document(data: bytes, where: str) -> Document:
-    """Read JSON, or JSON Lines where the whole is not one JSON value."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: not a text file (UTF-8); give a history as JSON or JSON Lines") from None
-    if not text.strip():
+    """Read JSON, or JSON Lines where the whole is not one JSON value; of a damaged file what is complete."""
+    text = decoded(data)
+    if not text:
         raise InputError(f"{where}: the file is empty; give a history as JSON or JSON Lines")
+    whole = "not UTF-8"
     try:
-        return json.loads(text)
+        if not is_damaged(text):
+            return json.loads(text)
     except (ValueError, RecursionError) as error:
-        whole = error
-    # Not splitlines(): a JSON text may hold other line breaks inside its strings.
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    values: list[Any] = []
-    for number, line in lines:
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            reason = f"line {number}: {_reason(error, located=False)}" if values else _reason(whole)
-            raise InputError(f"{where}: not JSON ({reason}); give a history as JSON or JSON Lines") from None
-    return values
+        whole = _reason(error)
+    lines = read_lines(text)
+    if lines.values and (not lines.aside or lines.usable):
+        _tell_of(lines, where)
+        return lines.values
+    cut = up_to_the_cut(text)
+    if cut is not None and any(run.messages for run in _find(cut)):
+        _warn(f"{where}: the file ends too early ({whole}); what is complete is read")
+        return cut
+    if is_damaged(text):
+        raise InputError(f"{where}: not a text file (UTF-8); give a history as JSON or JSON Lines")
+    number = min(lines.aside)
+    reason = f"line {number}: {lines.aside[number]}" if lines.values else whole
+    raise InputError(f"{where}: not JSON ({reason}); give a history as JSON or JSON Lines")
+
+
+def _tell_of(lines: Lines, where: str) -> None:
+    """Say which lines of a file are set aside."""
+    named = [f"line {number} ({reason})" for number, reason in lines.aside.items()]
+    if named:
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        _warn(f"{where}: damaged, as by a writer that was cut off: {', '.join(named[:_NAMED])}{more}; the rest is read")
+
+
+def _warn(told: str) -> None:
+    from elision.session import ElisionWarning
+
+    warnings.warn(told, ElisionWarning, stacklevel=2)
 
 
 def runs_in(document: Document, where: str = "input") -> list[Run]:
@@ -196,7 +217,7 @@ def _merged(runs: list[Run]) -> list[Run]:
     return kept
 
 
-def _reason(error: Exception, *, located: bool = True) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"line {error.lineno}, column {error.colno}: {error.msg}" if located else error.msg
+        return f"line {error.lineno}, column {error.colno}: {error.msg}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

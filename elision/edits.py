@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from elision.attachments import attachments, size_of
 from elision.history import Address, Image, Kind, Piece, Thinking, ToolCall, plain
 
 Operation = Literal[
@@ -37,12 +38,13 @@ CLEAR_INPUTS = "clear_inputs"
 """The column of the table for what is taken out of the arguments of a call."""
 
 IMAGE_CHARS = 400
-"""What an image counts for beside text: more than any note or placeholder that stands for it."""
+"""What an image or a file counts for beside text: more than any note or placeholder that stands for it."""
 
 
 def length(content: tuple[Piece, ...]) -> int:
-    """Return the characters of a content, images included; no edit that shrinks leaves more than it found."""
-    return chars_of(content) + IMAGE_CHARS * sum(isinstance(part, Image) for part in content)
+    """Return the characters of a content, images and files included; no edit that shrinks leaves more than it found."""
+    files = sum(size_of(file, IMAGE_CHARS) for file in attachments(content))
+    return chars_of(content) + files + IMAGE_CHARS * sum(isinstance(part, Image) for part in content)
 
 
 def chars_of(content: tuple[Piece, ...]) -> int:

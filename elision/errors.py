@@ -103,6 +103,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 _NEAR = 0.6
 """Least ratio of ``difflib`` at which two names are near."""
 
+_BEGINNING = 4
+"""Letters from which on the beginning of a name is near it."""
+
 
 def _bare(name: str) -> str:
     return name.casefold().translate({ord(mark): None for mark in "-_ "})
@@ -112,6 +115,8 @@ def _likeness(wanted: str, name: str) -> tuple[float, int]:
     """Say how near two names are: the same order of letters and the same beginning, then the same letters."""
     matcher = SequenceMatcher(None, name, wanted)
     ratio = matcher.ratio() if matcher.real_quick_ratio() >= _NEAR else 0.0
+    if len(wanted) >= _BEGINNING and name.startswith(wanted):
+        ratio = max(ratio, _NEAR)
     if ratio < _NEAR:
         return 0.0, 0
     beginning = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(wanted[:4], name, strict=False)))

@@ -86,7 +86,8 @@ class Fold:
         self.originals.begin()
         self._propose_again(request)
         fresh = self.history.segments[self._done : self.history.ready()]
-        self._looks_up = self._looks_up or self.scheduler.weighs or times.given or request.tools is not None
+        told = times.given or request.tools is not None or request.model is not None
+        self._looks_up = self._looks_up or self.scheduler.weighs or told
         if self._looks_up:
             trouble = self.circumstances.begin(request, fresh, times)
             self.originals.trouble = self.originals.trouble or trouble

@@ -56,6 +56,14 @@ def elision_templates() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def elision_summary_templates() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Templates this plugin offers of summaries, of prompts for them, of task notes and reminders: by name, as Jinja2.
+
+    Called once, when the first of them is rendered.  Two of one name are an error naming both plugins.
+    """
+
+
+@hookspec
 def elision_archives() -> Mapping[str, Callable[[str], Store]]:  # type: ignore[empty-body]
     """Kinds of archive this plugin offers: the scheme of a URL, and what opens the store that such a URL names.
 

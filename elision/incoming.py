@@ -70,6 +70,8 @@ def incoming(
         asked = request.get("model")
         model = model or (asked if isinstance(asked, str) else None)
         asks, given = _asks_provider(request), _given(request)
+    if model is not None and not isinstance(model, str):
+        raise InputError(f"model: {model!r:.80} is no name; give the model's name as a text, or leave it out")
     if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
         raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
     facts = _facts(chain, system, tools, model, asks)
@@ -78,10 +80,10 @@ def incoming(
 
 
 def _given(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a request, or its ``extra_body``, has under the keys that parameters of ours may need."""
+    """Return what a request, or its ``extra_body``, has under the keys that concern what we add to it."""
     beside = request.get("extra_body")
     both = {**(beside if isinstance(beside, Mapping) else {}), **request}
-    return {key: both[key] for key in ("thinking", "betas", HEADERS) if both.get(key) is not None}
+    return {key: both[key] for key in ("thinking", "betas", "cache_control", HEADERS) if both.get(key) is not None}
 
 
 def _facts(chain: Chain, system: Any, tools: Any, model: str | None, asks: Sequence[str]) -> Request:

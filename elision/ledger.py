@@ -30,7 +30,7 @@ class Fact:
     the time of its request where the host gave it.  A ``settled`` one is about a view: what was ``left`` in it waits by
     stage, for so many steps, and has come to so many carried tokens.  A ``native`` one is about a response: what the
     provider said that it had ``applied`` to the context itself.  Of an ``outcome`` the ``text`` says what it was; of
-    ``reasoning``, which a host may not store, the ``text`` has it as JSON.
+    ``reasoning``, which a host may not store, and of the ``usage`` that providers report, the ``text`` has it as JSON.
     """
 
     model: str | None = None
@@ -48,7 +48,7 @@ class Fact:
     cold: bool = False
     at: float | None = None
     applied: tuple[tuple[str | int, ...], ...] = ()
-    kind: Literal["held", "settled", "native", "outcome", "reasoning"] = "held"
+    kind: Literal["held", "settled", "native", "outcome", "reasoning", "usage"] = "held"
     text: str = ""
 
     def as_json(self) -> str:
@@ -135,7 +135,7 @@ class Ledger:
     def written(self) -> None:
         """Take note that what was fresh is in the archive by now, or what another process put there before."""
         stand = self.archive.facts(list(self.fresh)) if self.archive.keeps else self.fresh
-        self.overruled = any(stand.get(key) != text for key, text in self.fresh.items())
+        self.overruled |= any(stand.get(key) != text for key, text in self.fresh.items())
         for key, text in stand.items():
             self.known[key] = Fact.from_json(text)
         self.fresh.clear()
@@ -156,6 +156,14 @@ class Prefixes:
             self._digests.append(digest)
             self._prefixes.append(_joined(self._prefixes[-1], digest))
         return self._prefixes[stop]
+
+    def of(self, start: int, stop: int) -> bytes:
+        """Return the hash of some messages by themselves."""
+        self.upto(stop)
+        found = b""
+        for digest in self._digests[start:stop]:
+            found = _joined(found, digest)
+        return found
 
     def of_view(self, overlay: Overlay, stop: int) -> bytes:
         """Return the hash of the first ``stop`` messages as they stand in the view."""

@@ -55,7 +55,8 @@ class Request:
     on_bound_thinking: OnBoundThinking = "defer"
     """What happens where an edit would change what thinking is bound to."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """What it has under the keys that parameters of ours may need: ``thinking``, ``betas`` and ``extra_headers``."""
+    """What it has under the keys that concern what we add: ``thinking``, ``betas``, ``extra_headers`` and
+    ``cache_control``."""
     dialect: str = ""
     """Name of the dialect of its messages."""
     own: OwnProfile | None = None

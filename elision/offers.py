@@ -6,8 +6,9 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING
 
 from elision.history import Address, Image, Paired, Text, Thinking, ToolResult
-from elision.parts import Observation, PartView, StepView
+from elision.parts import Observation, PartView
 from elision.said import ThinkingView
+from elision.wholes import StepView
 
 if TYPE_CHECKING:
     from elision.history import History, Step
@@ -20,7 +21,7 @@ def older_results(
 ) -> Iterator[Paired]:
     """Yield the results that have become old, each once, and those that were put off or have changed."""
     memory, history, moment = view.memory, view.history, view.moment
-    for address in [*view.settled(memory.deferred), *view.changed_results("observations")]:
+    for address in [*view.settled(memory.deferred), *_changed_results(view, "observations")]:
         paired = history.paired[address]
         if paired.ordinal < memory.offered_observations:
             memory.deferred.pop(address, None)
@@ -180,7 +181,7 @@ def older_images(
     memory, images = view.memory, view.memory.images
     _count_images(view)
     found: dict[Address, None] = {}
-    for address in [*view.settled(memory.deferred), *view.changed_results("images")]:
+    for address in [*view.settled(memory.deferred), *_changed_results(view, "images")]:
         memory.deferred.pop(address, None)
         if address in images.left:
             _look_again(view, view.history.paired[address])
@@ -243,3 +244,13 @@ def _over(view: View, most: int | None, most_chars: int | None) -> bool:
 
 def _sizes(view: View, address: Address) -> list[int]:
     return [len(piece.url) for piece in view.part(address).content if isinstance(piece, Image)]
+
+
+def _changed_results(view: View, reader: str) -> list[Address]:
+    """Return the results in the messages that earlier stages changed since ``reader`` last asked."""
+    return [
+        Address(position, index)
+        for position in view.memory.changed_since(reader)
+        for index, part in enumerate(view.history.messages[position].parts)
+        if isinstance(part, ToolResult) and Address(position, index) not in view.history.demos
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.edits import Drop, Edit, Replace, arguments_text
@@ -11,10 +12,14 @@ from elision.errors import ArchiveError, ContentError
 from elision.history import Address, History, Image, Piece, Text, Thinking, ToolCall
 from elision.ledger import Ledger
 from elision.overlay import original
+from elision.summaries.background import Background
 
 if TYPE_CHECKING:
     from elision.archive import Archive, Content, Entry, Sealed
     from elision.offloading import OffloadedFile
+
+MARK = "cache_control"
+"""The key of a cache breakpoint in what hosts give."""
 
 MAX_PLACEHOLDER_CHARS = 4000
 """Longest text that can be a placeholder."""
@@ -51,6 +56,8 @@ class Originals:
 
     archive: Archive
     session: str
+    background: Background = field(default_factory=Background)
+    """What is asked of models beside the requests."""
     ledger: Ledger = field(init=False)
     trouble: str = ""
     """Why the archive takes nothing in this request; empty while it does."""
@@ -190,7 +197,7 @@ def part_content(history: History, address: Address) -> Content:
 
 def _is_bare(text: Text) -> bool:
     """Whether the host has nothing beside the text: citations and the like go with it."""
-    return text.raw is None or (isinstance(text.raw, Mapping) and text.raw.keys() <= {"type", "text"})
+    return text.raw is None or (isinstance(text.raw, Mapping) and text.raw.keys() <= {"type", "text", MARK})
 
 
 def step_content(history: History, step: int) -> Content:
@@ -216,7 +223,32 @@ def _as_data(part: Piece) -> Any:
 def _plain(raw: Any) -> Any:
     """Return a host's object as plain data; the archive refuses what still is none."""
     if isinstance(raw, Mapping | str | list):
-        return raw
+        return _unmarked(raw)
     if callable(getattr(raw, "model_dump", None)):
-        return raw.model_dump(mode="json")
+        return _unmarked(raw.model_dump(mode="json"))
     return asdict(raw) if is_dataclass(raw) and not isinstance(raw, type) else raw
+
+
+def _unmarked(raw: Any) -> Any:
+    """Return a message or a block as it is without cache breakpoints: hosts move these, and what is said is the same.
+
+    For a breakpoint they make a list of one block of a text: that stands for the text.
+    """
+    if isinstance(raw, list):
+        blocks = [_unmarked(block) for block in raw]
+        return raw if all(map(is_, blocks, raw)) else blocks
+    if not isinstance(raw, Mapping):
+        return raw
+    content = raw.get("content")
+    inside = _text_or_blocks(_unmarked(content)) if isinstance(content, list) else content
+    if inside is content and MARK not in raw:
+        return raw
+    kept = {key: value for key, value in raw.items() if key != MARK}
+    return {**kept, "content": inside} if inside is not content else kept
+
+
+def _text_or_blocks(blocks: list[Any]) -> Any:
+    match blocks:
+        case [{"type": "text", "text": str(text), **rest}] if not rest:
+            return text
+    return blocks

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from elision.breakpoints import excess_breakpoints, has_short_breakpoint
+from elision.breakpoints import excess_breakpoints
 from elision.cache.cuts import Cut
+from elision.cache.lifetimes import lifetimes
 from elision.dialect import Dialect, Patch
 from elision.history import Address, History, Step
 from elision.moment import Request
@@ -15,7 +16,7 @@ from elision.overlay import Overlay, Version, content_at
 from elision.question import Decisions
 from elision.repair import Assembly, Repair, assemble
 from elision.report import Refusal
-from elision.strict_calls import StrictCalls
+from elision.strict_calls import StrictCalls, Unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,7 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
     """Return the messages with this request's edits, the breakpoints that were refused, and all that was mended."""
     refused, repairs = _within_limit(sent, decisions, request)
     overlay = sent.overlay
-    if overlay.ttls and has_short_breakpoint(request):
-        overlay.ttls = dict.fromkeys(overlay.ttls, "5m")
+    overlay.ttls |= lifetimes(sent.history, overlay, request)
     messages = list(sent.rendered)
     unfit = _unfit_calls(sent, request)
     for position in decisions.touched | overlay.marks.keys() | unfit.keys():
@@ -76,19 +76,6 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
     return messages, refused, [*sent.repairs, *repairs]
 
 
-class Unfit(NamedTuple):
-    """What calls and results of one message need that a strict wire refuses."""
-
-    ids: Mapping[int, str] = {}
-    arguments: Mapping[int, Mapping[str, Any]] = {}
-
-    @property
-    def detail(self) -> str:
-        """What is mended."""
-        told = [f"it has the id {name!r}" for name in self.ids.values()]
-        return "; ".join([*told, *("its arguments are made an object" for _ in self.arguments)])
-
-
 _AS_IT_IS = Unfit()
 
 
@@ -96,14 +83,11 @@ def _unfit_calls(sent: Outgoing, request: Request) -> dict[int, Unfit]:
     """Return what the wire, or the model that is asked, would refuse of calls and results, by message."""
     from elision.profiles import profile_for
 
-    calls = sent.calls
-    calls.advance()
-    strict = sent.dialect.wire.strict_calls
-    if not strict and not (calls.ids and profile_for(request.model).order.unique_call_ids):
+    wire = sent.dialect.wire
+    if not (wire.checked and wire.pairs_by_id):
         return {}
-    arguments = calls.arguments if strict else {}
-    places = sorted({*calls.ids, *arguments})
-    return {place: Unfit(calls.ids.get(place, {}), arguments.get(place, {})) for place in places}
+    own = wire.strict_calls or profile_for(request.model).order.unique_call_ids
+    return sent.calls.unfit(own_ids=own, objects=wire.strict_calls)
 
 
 def patched(dialect: Dialect, history: History, overlay: Overlay, position: int, unfit: Unfit = _AS_IT_IS) -> Any:

@@ -35,9 +35,18 @@ def with_headers(params: Mapping[str, Any], given: Mapping[str, Any]) -> dict[st
     """Return parameters with the headers that the request has, where they have some: its beta features, too."""
     if HEADERS not in params:
         return dict(params)
-    headers, betas = given.get(HEADERS), given.get("betas")
+    headers, betas = _spelt_as_here(given.get(HEADERS)), given.get("betas")
     named = {BETA: ",".join(betas)} if isinstance(betas, list | tuple) and all(map(_is_text, betas)) and betas else {}
-    return {**params, HEADERS: _both(_both(headers if isinstance(headers, Mapping) else {}, named), params[HEADERS])}
+    return {**params, HEADERS: _both(_both(headers, named), params[HEADERS])}
+
+
+def _spelt_as_here(headers: Any) -> dict[str, Any]:
+    """Return headers, that of beta features spelt as here: names of headers are the same in small letters and large."""
+    found: dict[str, Any] = {}
+    for name, value in headers.items() if isinstance(headers, Mapping) else ():
+        known = BETA if isinstance(name, str) and name.lower() == BETA else name
+        found = _both(found, {known: value})
+    return found
 
 
 def _is_text(value: Any) -> bool:

@@ -51,6 +51,9 @@ class Processor(BaseModel, ABC):
     order_reason: ClassVar[str] = ""
     """Why ``after`` or ``last`` holds; shown when a chain breaks the rule."""
 
+    usually_after: ClassVar[Mapping[str, str]] = {}
+    """Types that should stand before it, with what goes wrong otherwise: `elision lint` warns of another order."""
+
     weighs: ClassVar[bool] = False
     """Whether it asks for the tokens of the request (``view.tokens``): they are kept from request to request then."""
 

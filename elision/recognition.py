@@ -36,9 +36,13 @@ class Known:
         if len(messages) < known:
             return "other"
         same = all(map(operator.is_, self.raws, messages))
-        if not same and messages[:known] != self.raws:
+        try:
+            if not same and messages[:known] != self.raws:
+                return "other"
+            unchanged = all(self._is_unchanged(messages, *span) for span in self._spans(known))
+        except RecursionError:
+            # Nested deeper than Python compares.
             return "other"
-        unchanged = all(self._is_unchanged(messages, *span) for span in self._spans(known))
         return ("same" if same else "equal") if unchanged else "other"
 
     def _spans(self, known: int) -> list[tuple[int, int]]:

@@ -79,13 +79,16 @@ def strictest(policies: Iterable[str]) -> Policy:
     return "secrets" if asked <= {"none", "secrets"} else "full"
 
 
-def redact(text: str, policy: str, *, seconds: float = SECONDS) -> Redacted:
-    """Return what ``policy`` leaves of a text; with ``full`` only its size is left."""
+def redact(text: str, policy: str, *, seconds: float = SECONDS, most: int | None = None) -> Redacted:
+    """Return what ``policy`` leaves of a text; with ``full`` only its size is left.
+
+    ``most`` is how far it was scanned when time ran out before: as far it is scanned now.
+    """
     if policy == "none" or not text:
         return Redacted(text)
     if policy != "secrets":
         return Redacted(f"[withheld by policy: {_count(len(text))}]", ("all",))
-    return _without_secrets(text, time.monotonic() + seconds)
+    return _without_secrets(text, time.monotonic() + seconds, len(text) if most is None else min(most, len(text)))
 
 
 def redact_content(content: T, policy: str, *, seconds: float = SECONDS) -> T:
@@ -117,12 +120,12 @@ def _member(key: object, value: Any, policy: str, deadline: float) -> Any:
     return _inner(value, policy, deadline)
 
 
-def _without_secrets(text: str, deadline: float) -> Redacted:
+def _without_secrets(text: str, deadline: float, most: int) -> Redacted:
     spans: list[_Span] = []
-    scanned = len(text)
+    scanned = most
     try:
         spans += (_Span(match.start(), match.end(), "Private Key") for match in _KEY_BLOCK.finditer(text))
-        for span in _scan(text, deadline):
+        for span in _scan(text, deadline, most):
             spans.append(span)
     except _OutOfTime as stop:
         scanned = stop.at
@@ -152,10 +155,10 @@ def _pieces(text: str, spans: list[_Span], stop: int) -> tuple[list[str], list[s
     return pieces, kinds
 
 
-def _scan(text: str, deadline: float) -> Iterator[_Span]:
+def _scan(text: str, deadline: float, most: int) -> Iterator[_Span]:
     """Yield where secrets stand, window by window: a pattern that runs away does so in a few thousand characters."""
     patterns = _patterns()
-    for start in range(0, len(text), _WINDOW - _OVERLAP):
+    for start in range(0, most, _WINDOW - _OVERLAP):
         _in_time(deadline, start)
         stop = min(len(text), start + _WINDOW)
         for kind, pattern in patterns:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from elision import hookspecs
 from elision.errors import PluginError, nearest
 from elision.hookspecs import PROJECT
+from elision.plugin_checks import functions, glob, key, listed, texts, unmarked
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from elision.archive import Store
     from elision.dialect import Dialect
     from elision.processor import Processor
-
-T = TypeVar("T")
 
 
 class Plugins:
@@ -42,27 +42,31 @@ class Plugins:
 
     @cached_property
     def _templates(self) -> Mapping[str, str]:
-        return dict(self._collect("elision_templates", lambda item: str(item[0]), _items).values())
+        return dict(self._collect("elision_templates", key, texts).values())
+
+    @cached_property
+    def _summary_templates(self) -> Mapping[str, str]:
+        return dict(self._collect("elision_summary_templates", key, texts).values())
 
     @cached_property
     def _tables(self) -> Mapping[str, str]:
-        return dict(self._collect("elision_tables", lambda item: str(item[0]), _items).values())
+        return dict(self._collect("elision_tables", key, texts).values())
 
     @cached_property
     def _profiles(self) -> Mapping[str, str]:
-        return dict(self._collect("elision_profiles", lambda item: str(item[0]), _items).values())
+        return dict(self._collect("elision_profiles", key, texts).values())
 
     @cached_property
     def _hosts(self) -> Mapping[str, str]:
-        return dict(self._collect("elision_hosts", lambda item: str(item[0]), _items).values())
+        return dict(self._collect("elision_hosts", key, texts).values())
 
     @cached_property
     def _archives(self) -> Mapping[str, Callable[[str], Store]]:
-        return dict(self._collect("elision_archives", lambda item: str(item[0]), _items).values())
+        return dict(self._collect("elision_archives", key, functions).values())
 
     @cached_property
     def _token_counters(self) -> Mapping[str, Callable[[str], int]]:
-        found = self._collect("elision_token_counters", lambda item: str(item[0]).lower(), _items)
+        found = self._collect("elision_token_counters", glob, functions)
         return {pattern: function for pattern, (_, function) in found.items()}
 
     def processors(self) -> Mapping[str, type[Processor]]:
@@ -76,6 +80,10 @@ class Plugins:
     def templates(self) -> Mapping[str, str]:
         """Return the sources of placeholder templates by name."""
         return self._templates
+
+    def summary_templates(self) -> Mapping[str, str]:
+        """Return the sources of templates of summaries and what goes with them, by name."""
+        return self._summary_templates
 
     def tables(self) -> Mapping[str, str]:
         """Return the YAML of classification tables by name."""
@@ -106,11 +114,11 @@ class Plugins:
         return {}
 
     def _collect(
-        self, hook: str, name_of: Callable[[Any], str], items_of: Callable[[Any], Iterable[Any]] = iter
+        self, hook: str, name_of: Callable[[Any], str], items_of: Callable[[Any], Iterable[Any]] = listed
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for plugin, answer in self._answers(hook):
-            for item in items_of(answer):
+            for item in self._offered(items_of, answer, plugin, hook):
                 name = self._name(name_of, item, plugin, hook)
                 if name in found:
                     other = self._owners[hook, name]
@@ -123,9 +131,18 @@ class Plugins:
         return found
 
     @staticmethod
+    def _offered(items_of: Callable[[Any], Iterable[Any]], answer: Any, plugin: str, hook: str) -> list[Any]:
+        try:
+            return list(items_of(answer))
+        except TypeError as error:
+            raise PluginError(f"plugin {plugin!r}: {hook} {error}; mend it (docs/plugins.md)") from error
+
+    @staticmethod
     def _name(name_of: Callable[[Any], str], item: Any, plugin: str, hook: str) -> str:
         try:
             return name_of(item)
+        except ValueError as error:
+            raise PluginError(f"plugin {plugin!r}: {hook} offers {error}; mend it") from error
         except (AttributeError, TypeError) as error:
             raise PluginError(
                 f"plugin {plugin!r}: {hook} offers {item!r}, which has no name ({error}); mend it"
@@ -184,6 +201,10 @@ def load_plugins(points: Iterable[EntryPoint], environ: Mapping[str, str]) -> Pl
     for point in _chosen(list(points), names):
         _register(manager, point)
     _check(manager)
+    for told in unmarked(manager):
+        from elision.session import ElisionWarning
+
+        warnings.warn(told, ElisionWarning, stacklevel=3)
     return Plugins(manager)
 
 
@@ -241,10 +262,6 @@ def _type_of(processor: Any) -> str:
     if not isinstance(default, str):
         raise TypeError(f"{processor!r} is not a Processor with a field type: Literal[...] = ...")
     return default
-
-
-def _items(answer: Mapping[str, T]) -> Iterable[tuple[str, T]]:
-    return answer.items()
 
 
 def _trace_call(hook: str, implementations: Any, arguments: Mapping[str, Any]) -> None:

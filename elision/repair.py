@@ -30,6 +30,7 @@ from elision.overlay import Overlay
 
 OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
 BLANK = "(empty)"
+OPENING = "(What came before is not in this history.)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,5 +248,5 @@ def _unknown_note(tools: Sequence[str], table: str) -> str:
     return (
         f"some results of {shown} stay in the request: {named} has no rule that knows them; elision classify RUN"
         f"{option} --suggest prints a table with rules to add, for a FILE that the chain names (classification: FILE); "
-        "or write classification: none"
+        "classification: none asks no table, so that receipts, skills and errors may go too"
     )

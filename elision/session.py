@@ -6,7 +6,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,6 +34,7 @@ from elision.shadow import is_switched_on
 from elision.sizes import RequestSize
 from elision.standing import UNKNOWN, Standing
 from elision.strict_calls import StrictCalls
+from elision.summaries.background import Background
 
 if TYPE_CHECKING:
     from elision.chain import Chain
@@ -57,9 +58,10 @@ class Session:
 
     A host that rewrites or branches its history is noticed, and the decisions are folded anew.  A message is recognised
     by identity (or equality) of the message and of its content, and by the length of content that is a list.
+    ``lives`` says that later requests may take in what one has begun, such as a summary in the background.
     """
 
-    def __init__(self, chain: Chain, id: str = "") -> None:  # noqa: A002 (the field's word)
+    def __init__(self, chain: Chain, id: str = "", *, lives: bool = True) -> None:  # noqa: A002 (the field's word)
         self.chain = chain
         self.id = id
         self._dialect: Dialect | None = None
@@ -69,7 +71,7 @@ class Session:
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
         self._calls = StrictCalls(History())
-        self._originals = Originals(chain.opened_archive, id)
+        self._originals = Originals(chain.opened_archive, id, Background(lives))
         self._warned: set[str] = set()
         self._asked_at: float | None = None
         self._refusals = 0
@@ -79,6 +81,8 @@ class Session:
         self._stable_tools = StableTools()
         self.sets_params = False
         """Whether whoever asks sends what a view has in ``params``; set by what does so."""
+        self.decided: Callable[[Session, Fold], object] | None = None
+        """Called with the decisions of a request before it is made of them; set by what sends it."""
         self.usage: list[Usage] = []
         """What the provider has reported of each answered request (``elision.completion``)."""
         self.calibrations: dict[str | None, Calibration] = {}
@@ -107,6 +111,7 @@ class Session:
 
     def __exit__(self, *exc: object) -> None:
         self._forget()
+        self._originals.background.end()
 
     def process(
         self,
@@ -134,12 +139,14 @@ class Session:
     def _process(self, given: list[Any], facts: Request, dialect: str | None, times: Times) -> SentView:
         reader = self._reader(given, dialect, {"system": facts.system, "tools": facts.tools})
         may = facts.owner != "provider" and self.chain.owner != "elision"
-        known = self.calibrations.get(facts.model)
         facts = replace(facts, dialect=reader.name, may_hand_over=may, own=self.chain.own_profile)
-        facts = replace(facts, count_factor=known.factor) if known else facts
         facts, problems = handed_over(facts, self.chain.processors, self.chain.table)
         fold = self._decided(given, reader, facts, times)
         self._render(reader, fold)
+        if self.decided is not None:
+            self.decided(self, fold)
+        known = self.calibrations.get(facts.model)
+        facts = replace(facts, count_factor=known.factor) if known else facts
         sent, decisions = self._sent(reader, fold, facts)
         if not fold.settle():
             # Asked again, with an archive that takes nothing.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
-from elision.errors import ArchiveError, InputError
+from elision.errors import ArchiveError, ElisionError, InputError
 from elision.history import Text
 from elision.reducing import Slimming, Truncation, slim_content, truncate_content
 
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-_BLOCKS = frozenset({"text", "image", "image_url", "audio", "resource", "resource_link", "file", "document"})
-"""Types of the parts that hosts make a result of."""
+_MEDIA = frozenset({"data", "base64", "source", "source_type", "file_id", "mimeType", "mime_type"})
+_BLOCKS: Mapping[str, frozenset[str]] = {
+    "text": frozenset({"text"}),
+    "image": _MEDIA | {"image", "url"},
+    "image_url": frozenset({"image_url"}),
+    "audio": _MEDIA | {"input_audio", "url"},
+    "input_audio": frozenset({"input_audio"}),
+    "resource": frozenset({"resource"}),
+    "resource_link": frozenset({"uri"}),
+    "file": _MEDIA | {"file", "file_data"},
+    "document": _MEDIA | {"context"},
+}
+"""Types of the parts that hosts make a result of, and the keys of which such a part has one; a record may have a type,
+too."""
 
 
 @overload
@@ -55,20 +67,16 @@ def slim(
     originals go (:func:`elision.open_archive`; by default ``ELISION_ARCHIVE``, or ``.elision``).  Where it takes
     nothing, nothing is reduced and an :class:`elision.ElisionWarning` says so.
     """
-    for name, given, least in (
-        ("threshold_tokens", threshold_tokens, 1),
-        ("records", records, 0),
-        ("value_chars", value_chars, 1),
-    ):
-        if isinstance(given, bool) or not isinstance(given, int) or given < least:
-            raise InputError(f"slim: {name} is {given!r:.80}; give a whole number from {least} on")
-    if isinstance(fields, str):
-        raise InputError(f"slim: fields is the text {fields!r:.80}; give a list of names")
+    _check(threshold_tokens, records, value_chars, fields, archive)
     how = Slimming(threshold_tokens=threshold_tokens, records=records, fields=tuple(fields), value_chars=value_chars)
 
     def decorated(tool: Callable[P, Any]) -> Callable[P, Any]:
+        if isinstance(tool, classmethod | staticmethod):
+            return type(tool)(decorated(tool.__func__))
+        if not callable(tool):
+            raise InputError(f"slim: {tool!r:.80} is no function; write @slim above one")
         reducing = _Reducing(getattr(tool, "__name__", type(tool).__name__), how, archive)
-        if inspect.iscoroutinefunction(tool):
+        if inspect.iscoroutinefunction(tool) or inspect.iscoroutinefunction(getattr(tool, "__call__", None)):  # noqa: B004
 
             @wraps(tool)
             async def waited(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -79,11 +87,29 @@ def slim(
 
         @wraps(tool)
         def called(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return reducing.reduced(tool(*args, **kwargs))
+            result = tool(*args, **kwargs)
+            return reducing.awaited(result) if inspect.iscoroutine(result) else reducing.reduced(result)
 
         return called
 
     return decorated if function is None else decorated(function)
+
+
+def _check(threshold_tokens: Any, records: Any, value_chars: Any, fields: Any, archive: Any) -> None:
+    from elision.archive import Archive
+
+    for name, given, least in (
+        ("threshold_tokens", threshold_tokens, 1),
+        ("records", records, 0),
+        ("value_chars", value_chars, 1),
+    ):
+        if isinstance(given, bool) or not isinstance(given, int) or given < least:
+            raise InputError(f"slim: {name} is {given!r:.80}; give a whole number from {least} on")
+    if not isinstance(fields, tuple | list) or not all(isinstance(each, str) and each for each in fields):
+        said = f"{'the text ' if isinstance(fields, str) else ''}{fields!r:.80}"
+        raise InputError(f"slim: fields is {said}; give a list of names")
+    if archive is not None and not isinstance(archive, str | Archive):
+        raise InputError(f"slim: archive is {archive!r:.80}; give one that is open, or where it is")
 
 
 @dataclass(frozen=True)
@@ -102,11 +128,14 @@ class _Reducing:
             return self.where
         return open_archive() if self.where is None else open_archive(self.where)
 
+    async def awaited(self, result: Awaitable[Any]) -> Any:
+        return self.reduced(await result)
+
     def reduced(self, result: Any) -> Any:
         text = result if isinstance(result, str) else _as_json(result)
         try:
             new = None if text is None else self._brief(text)
-        except ArchiveError as error:
+        except ElisionError as error:
             self._warn(str(error))
             return result
         if new is None:
@@ -163,5 +192,6 @@ def _as_json(result: Any) -> str | None:
 
 def _has_blocks(result: Any) -> bool:
     return isinstance(result, list | tuple) and any(
-        isinstance(part, Mapping) and part.get("type") in _BLOCKS for part in result
+        isinstance(part, Mapping) and not _BLOCKS.get(str(part.get("type")), frozenset()).isdisjoint(part)
+        for part in result
     )

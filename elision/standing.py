@@ -12,6 +12,7 @@ from elision.history import Address, History, Paired, ToolCall, ToolResult, plai
 
 if TYPE_CHECKING:
     from elision.classification import Classification, Facts, Table
+    from elision.classification.directory import Directories
     from elision.moment import Moment, Request
     from elision.protected import ProtectedTools
 
@@ -79,6 +80,7 @@ class Standing:
         self._budgets: dict[str, _Budget] = {}
         self._classified: dict[Address, Classification] = {}
         self._annotations: Mapping[str, Mapping[str, Any]] = {}
+        self._directories = _directories() if table else None
         self._waits = _waits(table) if table else ()
         self._limits = _limits(table) if table else {}
         self._protected: dict[str, ProtectedTools] = {}
@@ -179,6 +181,9 @@ class Standing:
         call, failed = paired.call, self._status(paired) == "error"
         key = table.same_call(call)
         resource, extent = table.subject(call)
+        directory = self._directories.enter(call) if self._directories else ""
+        if resource == key and directory:
+            resource = f"{directory}\n{key}"
         if SKILL in classes and not failed:
             self._pin(resource or key, extent, paired)
         if failed:
@@ -240,6 +245,12 @@ class Standing:
     def _status(self, paired: Paired) -> Any:
         part = self._history.messages[paired.address.position].parts[paired.address.part]
         return part.status if isinstance(part, ToolResult) else None
+
+
+def _directories() -> Directories:
+    from elision.classification.directory import Directories
+
+    return Directories()
 
 
 def annotations_of(tools: Any) -> dict[str, Mapping[str, Any]]:

@@ -1,30 +1,43 @@
-"""Calls as a strict wire takes them: each with an id of its own, and with an object as its arguments."""
+"""Ids and arguments of calls as wires take them: a result under its call's id, and for a strict wire more."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from elision.history import Address, History, Step, ToolCall
+from elision.history import Address, History, Step, ToolCall, ToolResult
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class Unfit(NamedTuple):
+    """What calls and results of one message need other than the host has it, by part."""
+
+    ids: Mapping[int, str] = {}
+    arguments: Mapping[int, Mapping[str, Any]] = {}
+
+    @property
+    def detail(self) -> str:
+        """What is mended."""
+        told = [f"it has the id {name!r}" for name in self.ids.values()]
+        return "; ".join([*told, *("its arguments are made an object" for _ in self.arguments)])
 
 
 class StrictCalls:
     """What the calls of one history need other than the host has it; each step is looked at once, as it comes in.
 
-    The first call with an id keeps it.  What a later one gets is a function of the history before it, so what has been
-    sent stays as it was.
+    Every wire wants a result under the id of its call.  A strict one wants an id of its own for each call, too, and an
+    object as its arguments.  The first call with an id keeps it.  What a later one gets is a function of the history
+    before it, so what has been sent stays as it was.
     """
 
     def __init__(self, history: History) -> None:
-        self.ids: dict[int, dict[int, str]] = {}
-        """New ids of calls and of their results, by message and part."""
-        self.arguments: dict[int, dict[int, Mapping[str, Any]]] = {}
-        """New arguments of calls, by message and part."""
         self._history = history
+        self._plain: dict[int, dict[int, str]] = {}
+        self._own: dict[int, dict[int, str]] = {}
+        self._arguments: dict[int, dict[int, Mapping[str, Any]]] = {}
         self._taken: set[str] = set()
         self._named: dict[Address, str] = {}
         self._before: dict[Address, str] = {}
@@ -32,37 +45,46 @@ class StrictCalls:
 
     def carried_over(self, kept: Iterable[Step], mended: History) -> StrictCalls:
         """Return those of a mended history, in which the steps that were kept call what they have called before."""
-        self.advance()
+        self._advance()
         found = StrictCalls(mended)
         for old, new in zip(kept, mended.steps, strict=False):
             for (source, _), (target, _) in zip(old.calls, new.calls, strict=False):
                 found._before[target] = self._named[source]
         return found
 
-    def advance(self) -> None:
-        """Take in the steps that have come in."""
+    def unfit(self, *, own_ids: bool, objects: bool) -> dict[int, Unfit]:
+        """Return what is to be mended, by message; with ``own_ids`` and ``objects`` as a strict wire wants it."""
+        self._advance()
+        ids, arguments = self._own if own_ids else self._plain, self._arguments if objects else {}
+        return {at: Unfit(ids.get(at, {}), arguments.get(at, {})) for at in sorted({*ids, *arguments})}
+
+    def _advance(self) -> None:
         steps = self._history.steps
         for step in steps[self._done :]:
-            for (address, call), result in zip(step.calls, step.results, strict=True):
-                if address not in self._named:
-                    self._take(address, call)
-                if result is not None and self._named[address] != call.id:
-                    self.ids.setdefault(result.position, {})[result.part] = self._named[address]
+            for (address, call), answer in zip(step.calls, step.results, strict=True):
+                self._take(address, call, answer)
         # The last one may still get results.
         self._done = max(0, len(steps) - 1)
 
-    def _take(self, address: Address, call: ToolCall) -> None:
-        """Name a call; one that is read from text has nothing to be named by."""
-        before = [self._before[address]] if address in self._before else []
-        names = (name for name in chain(before, _names(call.id)) if name not in self._taken)
-        name = call.id if call.raw is None else next(names)
-        self._named[address] = name
-        self._taken.add(name)
-        if name != call.id:
-            self.ids.setdefault(address.position, {})[address.part] = name
-        if call.raw is not None and isinstance(call.arguments, str):
-            given = {"arguments": call.arguments} if call.arguments.strip() else {}
-            self.arguments.setdefault(address.position, {})[address.part] = given
+    def _take(self, address: Address, call: ToolCall, answer: Address | None) -> None:
+        """Name a call and its result; one that is read from text has nothing to be named by."""
+        if call.raw is None:
+            self._named[address] = call.id
+            return
+        part = self._history.messages[answer.position].parts[answer.part] if answer else None
+        given = part.call_id if isinstance(part, ToolResult) else ""
+        plain = call.id or given
+        if address not in self._named:
+            before = [self._before[address]] if address in self._before else []
+            self._named[address] = next(name for name in chain(before, _names(plain)) if name not in self._taken)
+            self._taken.add(self._named[address])
+            if isinstance(call.arguments, str):
+                held = {"arguments": call.arguments} if call.arguments.strip() else {}
+                self._arguments.setdefault(address.position, {})[address.part] = held
+        for ids, name in ((self._plain, plain), (self._own, self._named[address])):
+            for place, found in ((address, call.id), (answer, given)):
+                if place is not None and name != found:
+                    ids.setdefault(place.position, {})[place.part] = name
 
 
 def _names(given: str) -> Iterator[str]:

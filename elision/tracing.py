@@ -8,6 +8,7 @@ from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+from elision.chain import Chain, require_chain
 from elision.convert import parsed
 from elision.dialect import Dialect, detect, named
 from elision.errors import InputError
@@ -16,11 +17,10 @@ from elision.history import Address, History, Image, Opaque, Part, Text, Thinkin
 from elision.incoming import incoming
 from elision.needle import Needle, Where, parts_of
 from elision.registry import plugins
-from elision.session import ElisionWarning
+from elision.session import ElisionWarning, Session
 from elision.traced import Found, Trace, TracedPlace
 
 if TYPE_CHECKING:
-    from elision.chain import Chain
     from elision.moment import Request
 
 
@@ -39,6 +39,7 @@ def trace(
     ``find`` is looked for in texts, thinking, arguments of calls and results, JSON-escaped too; upper and lower case
     differ.  What is removed on the way goes into the chain's archive, as in a run.
     """
+    require_chain(chain, "trace")
     needle = Needle(find)
     given, facts = incoming(messages, chain, system=system, tools=tools, model=model)
     reader = _reader(chain, given, facts, dialect)
@@ -46,7 +47,7 @@ def trace(
     following = Following(chain, needle, history, _spots(needle, history, facts.system))
     if not following.spots:
         raise InputError(_nowhere(needle, given))
-    session = replace(chain, mode="live", share=None).session("trace")
+    session = Session(replace(chain, mode="live", share=None), "trace", lives=False)
     requests = _requests(history)
     with warnings.catch_warnings():
         # What failed is in the trace.

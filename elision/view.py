@@ -20,8 +20,9 @@ from elision.history import Address, History, Kind, Opaque, Paired, Thinking, To
 from elision.moment import KeyIndex, Memory, Moment, Request
 from elision.overlay import Overlay
 from elision.pairing import step_at
-from elision.parts import MessageView, Observation, PartView, StepView
+from elision.parts import Observation, PartView
 from elision.said import CallView, ThinkingView
+from elision.wholes import MessageView, StepView
 
 if TYPE_CHECKING:
     from elision.edits import Edit
@@ -385,15 +386,6 @@ class View:
     def stands(self, paired: Paired) -> bool:
         """Whether an observation is neither dropped nor elided."""
         return not self.overlay.is_dropped(paired.step) and not Observation(self, paired).elided
-
-    def changed_results(self, reader: str) -> list[Address]:
-        """Return the results in the messages that earlier stages changed since ``reader`` last asked."""
-        return [
-            Address(position, index)
-            for position in self.memory.changed_since(reader)
-            for index, part in enumerate(self.history.messages[position].parts)
-            if isinstance(part, ToolResult) and Address(position, index) not in self.history.demos
-        ]
 
     def _gone(self, position: int) -> bool:
         step = self.history.step_of[position]

@@ -4,7 +4,7 @@ The model's requests go through ``elision.completion``, so the history stays who
 chain leaves of it.  What the chain takes out the model can bring back with the tool ``recall``.
 
     python examples/agent.py                              a scripted model, under every shipped chain: costs, as a table
-    python examples/agent.py --chain default --steps 24   one chain, a shorter run
+    python examples/agent.py --chain default --steps 24   one chain, a shorter run (--shape anthropic: in one shape)
     python examples/agent.py --model gpt-4.1 --folder work "Fix the failing test."
 
 With ``--model`` it is a real agent: it needs the provider's key, as litellm reads it, and runs the model's commands in
@@ -27,22 +27,18 @@ from typing import Any
 import elision
 
 SYSTEM = "You are a careful programmer. Work in the current folder with the tools. When all is done, say so."
-PATH = {"path": {"type": "string"}}
+PATH, NUMBER = {"path": {"type": "string"}}, {"type": "integer"}
 SHAPES = {
     "shell": ("Run a shell command.", {"command": {"type": "string"}}),
-    "read_file": (
-        "Read a file, or so many lines of it.",
-        {**PATH, "start": {"type": "integer"}, "lines": {"type": "integer"}},
-    ),
+    "read_file": ("Read a file, or so many lines of it.", {**PATH, "start": NUMBER, "lines": NUMBER}),
     "write_file": ("Write a file anew.", {**PATH, "content": {"type": "string"}}),
     "search": ("Find the lines of files that match a regular expression.", {**PATH, "pattern": {"type": "string"}}),
 }
-OPTIONAL = {"start", "lines"}
 
 
 def schema(name: str, about: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return a tool as requests have it."""
-    parameters = {"type": "object", "properties": arguments, "required": sorted(arguments.keys() - OPTIONAL)}
+    parameters = {"type": "object", "properties": arguments, "required": sorted(arguments.keys() - {"start", "lines"})}
     return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
 
 
@@ -131,16 +127,21 @@ def main() -> int:
     parser.add_argument("--model", help="a model that litellm knows; without it a scripted one answers")
     parser.add_argument("--chain", help="a chain: a file, or one that ships; all that ship, with the scripted model")
     parser.add_argument("--folder", type=Path, help="where it works; a temporary one if not given")
-    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--steps", type=int, default=120, help="most steps; with the scripted model about so many")
+    parser.add_argument("--shape", help="with the scripted model: one shape of requests, such as anthropic; else each")
     given = parser.parse_args()
     chain = str(Path(given.chain).resolve()) if given.chain and Path(given.chain).is_file() else given.chain
-    if given.model is None:
-        import agent_script
+    try:
+        if given.model is None:
+            import agent_script
 
-        return agent_script.compare([chain] if chain else None, given.steps)
-    with tempfile.TemporaryDirectory() as made, contextlib.chdir(given.folder or made):
-        run = work(given.task, model=given.model, chain=chain or "default", steps=given.steps)
-    print(run.messages[-1].get("content") or "", f"[{run.steps} steps, {dict(run.calls)}]", sep="\n")
+            return agent_script.compare([chain] if chain else None, given.steps, given.shape)
+        with tempfile.TemporaryDirectory() as made, contextlib.chdir(given.folder or made):
+            run = work(given.task, model=given.model, chain=chain or "default", steps=given.steps)
+    except elision.ElisionError as error:
+        raise SystemExit(str(error)) from None
+    ended = "" if run.done else ", stopped by --steps"
+    print(run.messages[-1].get("content") or "", f"[{run.steps} steps{ended}, {dict(run.calls)}]", sep="\n")
     return 0 if run.done else 1
 
 

@@ -25,8 +25,7 @@ import agent
 
 import elision
 from elision.config import shipped_chains
-from elision.testing import ModelServer, call, reply, thinking
-from elision.testing.server import Asked, Reply
+from elision.testing import Asked, ModelServer, Reply, call, reply, thinking
 
 MODELS = {
     "openai": "openai/gpt-4.1",
@@ -35,6 +34,9 @@ MODELS = {
     "deepseek": "deepseek/deepseek-v4-flash",
 }
 """A model for each shape of request, by the name of the shape or of the provider."""
+FEWEST_STEPS = 11
+_BESIDE, _A_MODULE = 8, 3
+"""Steps beside those of the modules, and steps of one module."""
 TASK = "Replace old_api by new_api in every module in src, and write REPORT.md with the three values in notes."
 NOTES = {"started": "2026-03-14T09:26:53Z", "lines": "48,193 lines", "seal": "sha1 6f1ed002ab5595859014ebf0951522d9"}
 REF = r"(?:ref|recall) ([0-9a-f]{10,64})"
@@ -147,11 +149,13 @@ class Figures:
     recalls: int
     invalid: tuple[str, ...]
     seconds: float
+    reason: str = ""
+    """Why it is not done."""
 
 
 def played(chain: str, shape: str, steps: int) -> Figures:
     """Run the task in about so many steps under a chain, with requests of one shape."""
-    modules, began = max(1, (steps - 9) // 3), time.monotonic()
+    modules, began = max(1, round((steps - _BESIDE) / _A_MODULE)), time.monotonic()
     with (
         tempfile.TemporaryDirectory() as made,
         contextlib.chdir(made),
@@ -164,11 +168,11 @@ def played(chain: str, shape: str, steps: int) -> Figures:
         loaded = elision.load(chain, archive=".elision")
         with loaded.opened_archive:
             run = agent.work(TASK, model=MODELS[shape], chain=loaded, steps=2 * steps, api_base=base, api_key="none")
-        used = server.usage
+        used, whole = server.usage, is_done(Path(made), modules)
         return Figures(
             chain=chain,
             shape=shape,
-            done=run.done and is_done(Path(made), modules),
+            done=run.done and whole,
             steps=run.steps,
             input_tokens=sum(each.input_tokens for each in used),
             read_tokens=sum(each.read_tokens for each in used),
@@ -176,7 +180,14 @@ def played(chain: str, shape: str, steps: int) -> Figures:
             recalls=run.calls["recall"],
             invalid=tuple(f"{each.rule}: {each.message}" for each in server.invalid),
             seconds=time.monotonic() - began,
+            reason=_reason(run.done, whole, run.steps),
         )
+
+
+def _reason(ended: bool, whole: bool, steps: int) -> str:
+    if not ended:
+        return f"it had come to no end after {steps} steps"
+    return "" if whole else "it ended, and the files are not as the task wants them"
 
 
 def runs(chains: Sequence[str], shapes: Sequence[str], steps: int, jobs: int) -> Iterator[Figures]:
@@ -190,17 +201,16 @@ def runs(chains: Sequence[str], shapes: Sequence[str], steps: int, jobs: int) ->
         yield from (each.result() for each in waiting)
 
 
-def table(found: Iterable[Figures]) -> list[Figures]:
+def table(found: Iterable[Figures], width: int = 24) -> list[Figures]:
     """Print what each run came to, one line for each, and return those that failed."""
-    print(
-        f"{'chain':<24}{'shape':<11}{'steps':>6}{'input tokens':>14}{'cache hits':>12}{'cost':>9}{'recalls':>9}  done"
-    )
+    columns = f"{'shape':<11}{'steps':>6}{'input tokens':>14}{'cache hits':>12}{'cost':>9}{'recalls':>9}  done"
+    print(f"{'chain':<{width}}{columns}")
     failed = []
     for each in found:
         hits = each.read_tokens / max(1, each.input_tokens)
         print(
-            f"{each.chain:<24}{each.shape:<11}{each.steps:>6}{each.input_tokens:>14,}{hits:>12.1%}{each.cost:>9.3f}"
-            f"{each.recalls:>9}  {'yes' if each.done else 'NO'}",
+            f"{Path(each.chain).name:<{width}}{each.shape:<11}{each.steps:>6}{each.input_tokens:>14,}{hits:>12.1%}{each.cost:>9.3f}"
+            f"{each.recalls:>9}  {'yes' if each.done else f'NO: {each.reason}'}",
             *(f"  refused: {line}" for line in each.invalid),
             sep="\n",
             flush=True,
@@ -210,7 +220,15 @@ def table(found: Iterable[Figures]) -> list[Figures]:
     return failed
 
 
-def compare(chains: Sequence[str] | None, steps: int) -> int:
-    """Print what the task costs under each chain, in each shape; return 1 if a run failed."""
+def compare(chains: Sequence[str] | None, steps: int, shape: str | None = None) -> int:
+    """Print what the task costs under each chain, in each shape or in one; return 1 if a run failed."""
+    if steps < FEWEST_STEPS:
+        raise elision.InputError(f"--steps: {steps} are too few; the scripted task has {FEWEST_STEPS} at least")
+    if shape not in (None, *MODELS):
+        raise elision.InputError(f"--shape: there is no {shape!r}; shapes are {', '.join(MODELS)}")
+    for chain in chains or ():
+        elision.load(chain)
     jobs = 1 if chains else os.cpu_count() or 1
-    return 1 if table(runs(chains or list(shipped_chains()), list(MODELS), steps, jobs)) else 0
+    names = chains or list(shipped_chains())
+    found = runs(names, [shape] if shape else list(MODELS), steps, jobs)
+    return 1 if table(found, max(24, *(len(Path(name).name) + 2 for name in names))) else 0

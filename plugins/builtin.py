@@ -91,6 +91,17 @@ def elision_templates() -> Mapping[str, str]:
 
 
 @hookimpl
+def elision_summary_templates() -> Mapping[str, str]:
+    """Offer the templates in ``templates/summaries``."""
+    folder = files("elision.templates").joinpath("summaries")
+    return {
+        entry.name.removesuffix(".j2"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".j2")
+    }
+
+
+@hookimpl
 def elision_tables() -> Mapping[str, str]:
     """Offer the tables in ``configs/tables``."""
     folder = files("elision.configs").joinpath("tables")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
@@ -65,8 +65,8 @@ class Budget(Processor):
     type: Literal["budget"] = "budget"
     max_tokens: PositiveInt | None = None
     """Most tokens of a request; those of the model's window, less ``reserve_tokens``, if not given."""
-    reserve_tokens: NonNegativeInt = 8000
-    """Tokens of the window that are left for the answer."""
+    reserve_tokens: NonNegativeInt | None = None
+    """Tokens of the window left for the answer, at most half of it; if not given 8,000, at most a tenth of it."""
     margin_share: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """Share of the limit that stays free, because no count is exact for every model."""
 
@@ -76,7 +76,7 @@ class Budget(Processor):
         if size is None or not self._is_known(view) or (tokens := size.tokens) <= (limit := self.limit(view)):
             return
         fitting = _Fitting(view, size, tokens - limit)
-        for reduce in (_old_results, _old_arguments, _old_steps, _newest_results, _texts):
+        for reduce in (_old_results, _old_arguments, _long_errors, _old_steps, _newest_results, _errors, _texts):
             if fitting.excess > 0:
                 reduce(fitting)
         if fitting.excess > 0:
@@ -89,16 +89,21 @@ class Budget(Processor):
 
     def limit(self, view: View) -> int:
         """Return the most tokens that the request may have, as we count them."""
-        most = self.max_tokens or view.profile.window.input_tokens - self.reserve_tokens
+        window = view.profile.window.input_tokens
+        reserve = min(_RESERVE_TOKENS, window // 10) if self.reserve_tokens is None else self.reserve_tokens
+        most = self.max_tokens or max(window // 2, window - reserve)
         factor = view.size.factor if view.size else 1.0
         return max(1, int(most * (1 - self.margin_share) / factor))
 
 
 _REASON = "over the budget"
+_RESERVE_TOKENS = 8000
 _ORDER = ("static", "dynamic", "error", "recalled", "skill")
 """Classes whose results go first; those of others go last."""
 _LEAST_TOKENS = 150
 """What is left of a text that is cut, at least."""
+_LONG_ERROR_TOKENS = 2000
+"""What is left of an error as long as anything else can go."""
 _NOTE_TOKENS = 60
 """Room for what a cut says of itself."""
 _LONG_CHARS = 500
@@ -117,6 +122,7 @@ class _Fitting:
     dropped: dict[int, StepView] = field(default_factory=dict)
     note: Insert | None = None
     refused: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
 
     def replace(self, edit: Replace, tokens: int) -> bool:
         """Propose other content than that of so many tokens, if that saves anything and is allowed."""
@@ -162,6 +168,18 @@ class _Fitting:
         self.refused.update([why] if why else [])
         return not why
 
+    def allowed(self, found: Iterable[Observation]) -> Iterator[Observation]:
+        """Yield the results that the table lets go; of the others the tokens are kept, by what they are.
+
+        Errors that are not resolved are no such results: they come last.
+        """
+        for each in found:
+            if each.allows("budget"):
+                if not _is_open_error(each):
+                    yield each
+            else:
+                self.kept[", ".join(sorted(each.classes))] += each.tokens
+
     def edits(self) -> Iterator[Edit]:
         """Yield what makes the request fit."""
         yield from self.replaced.values()
@@ -187,12 +205,24 @@ class _Fitting:
         ]
         largest = sorted(sizes, key=lambda each: -each[0])[:_SHOWN]
         named = ", ".join(f"{name} {count:,}" for count, name in largest)
-        why = f" ({self.refused.most_common(1)[0][0]})" if self.refused else ""
         return (
             f"budget: the request has {tokens:,} tokens and may have {limit:,}; {limit + self.excess:,} stay when all "
-            f"has gone that may go{why}; the largest are {named}; shorten these, or allow more (max_tokens, or a model "
-            "with a larger window)"
+            f"has gone that may go{self._why}; the largest are {named}; shorten these, or allow more (max_tokens, or a "
+            f"model with a larger window){self._unknown}"
         )
+
+    @property
+    def _why(self) -> str:
+        if self.kept:
+            (classes, tokens), *_ = self.kept.most_common(1)
+            return f" (the table keeps {tokens:,} of class {classes})"
+        return f" ({self.refused.most_common(1)[0][0]})" if self.refused else ""
+
+    @property
+    def _unknown(self) -> str:
+        """Say what to do where the table does not know tools."""
+        said = ", or say what these tools do (`elision classify --suggest` writes the rules)"
+        return said if "unknown" in self.kept else ""
 
 
 def _is_old(step: StepView) -> bool:
@@ -202,8 +232,8 @@ def _is_old(step: StepView) -> bool:
 def _old_results(fitting: _Fitting) -> None:
     """Put placeholders in place of old results; cut those that no tool could bring back."""
     found = [each for step in fitting.view.steps if _is_old(step) for each in step.observations if not each.elided]
-    sizes = {each.address: fitting.size.count(each.content) for each in found if each.allows("budget")}
-    candidates = [each for each in found if each.address in sizes]
+    candidates = list(fitting.allowed(found))
+    sizes = {each.address: fitting.size.count(each.content) for each in candidates}
     for each in sorted(candidates, key=lambda each: (_rank(each), -sizes[each.address], each.address)):
         if fitting.excess <= 0:
             return
@@ -245,7 +275,7 @@ def _newest_results(fitting: _Fitting) -> None:
     """Cut the results of the newest step, and of those that wait for some, to the same length."""
     steps = [step for step in fitting.view.steps if not _is_old(step)]
     found = [each for step in steps for each in step.observations if not each.elided]
-    _cut_alike(fitting, [each for each in found if each.allows("budget")])
+    _cut_alike(fitting, list(fitting.allowed(found)))
 
 
 def _texts(fitting: _Fitting) -> None:
@@ -261,15 +291,37 @@ def _texts(fitting: _Fitting) -> None:
     _cut_alike(fitting, found)
 
 
+def _long_errors(fitting: _Fitting) -> None:
+    """Cut long errors that are not resolved, so that not every older step gives way to one of them."""
+    _errors(fitting, _LONG_ERROR_TOKENS)
+
+
+def _errors(fitting: _Fitting, least_tokens: int = _LEAST_TOKENS) -> None:
+    """Cut errors that are not resolved to the same length: without that nothing could be sent at all."""
+    found = [each for step in fitting.view.steps for each in step.observations if not each.elided]
+    open_ones = [each for each in found if _is_open_error(each) and each.allows("budget")]
+    _cut_alike(fitting, open_ones, least_tokens)
+
+
+def _is_open_error(observation: Observation) -> bool:
+    return "error" in observation.classes and not observation.resolved
+
+
 def _calls_in_text(message: MessageView) -> bool:
     """Whether calls are read from the text of a message: what is cut there would be another call."""
-    return any(isinstance(part, ToolCall) and part.raw is None for part in message.message.parts)
+    found = (part for part in message.message.parts if isinstance(part, ToolCall) and part.raw is None)
+    return any(call.name or _said(call.arguments) for call in found)
 
 
-def _cut_alike(fitting: _Fitting, parts: Sequence[PartView]) -> None:
+def _said(arguments: Mapping[str, Any] | str) -> str:
+    """Return what a call that is read from text says; nothing where the text has none."""
+    return arguments if isinstance(arguments, str) else "".join(map(str, arguments.values())).strip()
+
+
+def _cut_alike(fitting: _Fitting, parts: Sequence[PartView], least_tokens: int = _LEAST_TOKENS) -> None:
     """Cut the longest of some parts to one length that is short enough."""
     sizes = {part.address: fitting.size.count(part.content) for part in parts}
-    most = max(_LEAST_TOKENS, _room(list(sizes.values()), sum(sizes.values()) - fitting.excess))
+    most = max(least_tokens, _room(list(sizes.values()), sum(sizes.values()) - fitting.excess))
     for part in sorted(parts, key=lambda part: (-sizes[part.address], part.address)):
         if fitting.excess <= 0 or sizes[part.address] <= most:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from elision import Edit, MessageView, Processor, Stage, Ttl, View
 
@@ -42,8 +42,6 @@ class CacheControl(Processor):
     last: ClassVar[bool] = True
     order_reason: ClassVar[str] = "it marks what is actually sent"
     cost: ClassVar[str] = "none"
-
-    model_config = ConfigDict(populate_by_name=True)
 
     type: Literal["cache_control"] = "cache_control"
     plan_: Literal["last_n_messages", "auto"] = Field(default="last_n_messages", alias="plan")

@@ -13,6 +13,7 @@ from elision import (
     Edit,
     Observation,
     Operation,
+    PlaceholderTemplate,
     Processor,
     Replace,
     Role,
@@ -21,7 +22,6 @@ from elision import (
     ToolCall,
     Trigger,
     View,
-    check_template,
 )
 
 _SHORTEST_WORD = 4
@@ -83,7 +83,7 @@ class ClearToolResults(Processor):
     """Whether the arguments of their calls are cleared, too; or a list of tools for which they are."""
     order: Literal["oldest", "newest", "largest", "score"] = "oldest"
     """Which results go first where not all do."""
-    placeholder: str = "compact"
+    placeholder: PlaceholderTemplate = "compact"
     """Template of the placeholder, by name or inline."""
     head_chars: NonNegativeInt = 200
     """Characters of the result that a template with a head shows."""
@@ -99,16 +99,23 @@ class ClearToolResults(Processor):
             raise ValueError(f"clear_at_least_tokens is {least}, more than trigger_tokens ({trigger}); make it smaller")
         return least
 
+    @field_validator("clear_at_most_tokens")
+    @classmethod
+    def _is_enough(cls, most: int | None, info: ValidationInfo) -> int | None:
+        least = info.data.get("clear_at_least_tokens") or 0
+        if most is not None and most < least:
+            raise ValueError(
+                f"clear_at_most_tokens is {most}, less than clear_at_least_tokens ({least}); nothing would go; "
+                "make it larger"
+            )
+        return most
+
     @field_validator("schedule")
     @classmethod
     def _is_the_only_one(cls, schedule: Schedule | None, info: ValidationInfo) -> Schedule | None:
         if schedule is not None and _has_trigger(info):
             raise ValueError("it has a trigger, which says when it acts; remove 'schedule' or the trigger")
         return schedule
-
-    def prepare(self) -> None:
-        """Refuse a template that does not exist or cannot be rendered."""
-        check_template(self.placeholder)
 
     @property
     def own_schedule(self) -> Schedule | None:

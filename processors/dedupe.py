@@ -13,12 +13,12 @@ from elision import (
     Observation,
     Opaque,
     Operation,
+    PlaceholderTemplate,
     Processor,
     Schedule,
     Stage,
     Text,
     View,
-    check_template,
 )
 
 
@@ -50,16 +50,12 @@ class Dedupe(Processor):
     type: Literal["dedupe"] = "dedupe"
     min_chars: NonNegativeInt = 300
     """Characters from which on a result is compared; an image counts those of its URL."""
-    placeholder: str = "repeated"
+    placeholder: PlaceholderTemplate = "repeated"
     """Template of the placeholder, by name or inline."""
     head_chars: NonNegativeInt = 200
     """Characters of the result that a template with a head shows."""
     schedule: Schedule | None = None
     """When repeated results are replaced; as the chain says if not given."""
-
-    def prepare(self) -> None:
-        """Refuse a template that does not exist or cannot be rendered."""
-        check_template(self.placeholder)
 
     @property
     def own_schedule(self) -> Schedule | None:

@@ -24,6 +24,8 @@ from elision import (
 
 _CONTEXT_EDITING = "context-management-2025-06-27"
 _COMPACTION = "compact-2026-01-12"
+_FEWEST_COMPACTED = 50_000
+"""Tokens from which on Anthropic summarises at the earliest."""
 
 
 class Native(Processor):
@@ -80,10 +82,6 @@ class Native(Processor):
             raise ValueError(f"clear_at_least_tokens is {least}, more than trigger_tokens ({trigger}); make it smaller")
         return least
 
-    def prepare(self) -> None:
-        """Prepare what clears here."""
-        self._here.prepare()
-
     @property
     def own_schedule(self) -> Schedule | None:
         """Its trigger."""
@@ -99,7 +97,7 @@ class Native(Processor):
             return Handover(problem=_NOTHING_LEFT)
         if clears:
             summarises = compacts and self.compact_trigger_tokens is not None
-            return Handover(active=True, problem=_compaction_problem(at_risk) if summarises and at_risk else "")
+            return Handover(active=True, problem=self._compaction_problem(at_risk) if summarises else "")
         if compacts and at_risk:
             return Handover(problem=_preference_problem(at_risk))
         return Handover(active=compacts and self.compact_trigger_tokens is not None)
@@ -109,13 +107,13 @@ class Native(Processor):
         if not view.handed_over:
             return {}
         target = view.target
-        summary = (
-            self.compact_trigger_tokens if target.offers("compact") and not target.protected("summarize") else None
-        )
+        at_risk, clears = target.protected("summarize"), target.offers("clear_tool_uses")
+        may_be_asked = target.offers("compact") and not at_risk and not (clears and self._compaction_problem(at_risk))
+        summary = self.compact_trigger_tokens if may_be_asked else None
         if view.dialect == "responses":
             return {"context_management": [{"type": "compaction", "compact_threshold": summary}]}
         edits: dict[str, dict[str, Any]] = {}
-        if target.offers("clear_tool_uses"):
+        if clears:
             edits[_CONTEXT_EDITING] = self._clearing(view)
         if summary is not None:
             trigger = {"type": "input_tokens", "value": summary}
@@ -151,6 +149,20 @@ class Native(Processor):
             edit["clear_tool_inputs"] = sorted(inputs) if isinstance(inputs, frozenset) else True
         return edit
 
+    def _compaction_problem(self, at_risk: Sequence[str]) -> str:
+        """Say why a provider that clears results is not asked for its own summary, too."""
+        if at_risk:
+            return (
+                "cannot leave compaction to the provider: its summary may lose what the table protects "
+                f"({', '.join(at_risk)}); remove compact_trigger_tokens, or write classification: none"
+            )
+        if (self.compact_trigger_tokens or _FEWEST_COMPACTED) < _FEWEST_COMPACTED:
+            return (
+                f"cannot leave compaction to the provider: compact_trigger_tokens is {self.compact_trigger_tokens}, "
+                f"and it takes {_FEWEST_COMPACTED} or more; make it larger, or remove it"
+            )
+        return ""
+
     @cached_property
     def _here(self) -> Processor:
         """What does the same without the provider."""
@@ -162,13 +174,6 @@ class Native(Processor):
             "clear_tool_inputs": self.clear_tool_inputs,
         }
         return processor_types()["clear_tool_results"](**options)
-
-
-def _compaction_problem(at_risk: Sequence[str]) -> str:
-    return (
-        "cannot leave compaction to the provider: its summary may lose what the table protects "
-        f"({', '.join(at_risk)}); remove compact_trigger_tokens, or write classification: none"
-    )
 
 
 _NOTHING_LEFT = (

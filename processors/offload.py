@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt, model_validator
 
-from elision import Edit, Observation, Operation, Processor, Replace, Stage, View, offload_folder_problem
+from elision import Edit, Observation, OffloadFolder, Operation, Processor, Replace, Stage, View, offload_folder_problem
 
 _TOKENS_A_CHAR = 4
 """Most tokens that one character can be."""
@@ -49,7 +49,7 @@ class Offload(Processor):
     """The same in characters; where both are given, either will do."""
     batch_tokens: PositiveInt | None = 40000
     """Tokens of all results of a step over which the longest of them are offloaded, until the rest fits."""
-    folder: str = ".elision/offloaded"
+    folder: OffloadFolder = ".elision/offloaded"
     """Where the files go, from the working directory; it is made, closed to others, when the first one is written."""
     head_lines: NonNegativeInt = 10
     """Lines of the beginning that the note shows, at most, and at most 1000 characters."""
@@ -59,6 +59,14 @@ class Offload(Processor):
     """Tools whose results are never offloaded."""
     include_tools: frozenset[str] | None = None
     """The only tools whose results are offloaded; all if not given."""
+
+    @model_validator(mode="after")
+    def _may_act(self) -> Self:
+        if self.threshold_tokens is None and self.threshold_chars is None and self.batch_tokens is None:
+            raise ValueError("threshold_tokens, threshold_chars, batch_tokens: none is given, so none goes; give one")
+        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
+            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        return self
 
     @property
     def files_in(self) -> str:

@@ -12,12 +12,12 @@ from elision import (
     Operation,
     Processor,
     ReminderSpec,
+    ReminderTemplate,
     Stage,
     SummaryCondition,
     SummaryTriggers,
     View,
     reminder_edits,
-    render_summary,
 )
 
 
@@ -68,7 +68,7 @@ class SaveReminder(Processor):
     """Conditions that have to hold together."""
     what: str = "results and steps that are not the newest"
     """What is taken out, as the model is told."""
-    template: str = "reminder"
+    template: ReminderTemplate = "reminder"
     """Template of the message, by name or inline."""
 
     @model_validator(mode="after")
@@ -76,10 +76,6 @@ class SaveReminder(Processor):
         if not self.what.strip():
             raise ValueError("what is empty; say what is taken out")
         return self
-
-    def prepare(self) -> None:
-        """See whether the template can be used."""
-        render_summary(self.template, {"what": self.what})
 
     @cached_property
     def spec(self) -> ReminderSpec:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from elision import Edit, Observation, Operation, Processor, Slimming, Stage, View, slim_content
 
@@ -23,13 +23,13 @@ class SlimJson(Processor):
         fields: [id, title, user.login]
     ```
 
-    The records are the result's longest list, at the top or under names, or its lines where each is JSON.  Shape, in
-    JSON: ``{"slim": {"total": 812, "shown": 5, "at": "data.items", "way_back": "recall 3f9a1c0b77de with record=N, N
-    from 1 to 812, or records=A:B"}, "beside": {…}, "records": […]}``; of lines the first says it.  Records without any
-    of the ``fields`` are shown with all of theirs.  Numbers stay as they are written.  Where that is over the
-    threshold still, values become shorter, then records fewer.  Never touches text that is not JSON, JSON that could
-    not be written again as it was (names that occur twice, NaN) or has more than 16 million characters, images, calls,
-    anybody's text, and what the classification table protects.  Source: paged APIs: a total, a page, and a key.
+    The records are the result's longest list, at the top or under names, or objects in a row, as lines of JSON are.
+    Shape, in JSON: ``{"slim": {"total": 812, "shown": 5, "at": "data.items", "way_back": "recall 3f9a1c0b77de with
+    record=N, N from 1 to 812, or records=A:B"}, "beside": {…}, "records": […]}``; of lines the first says it.  Records
+    without any of the ``fields`` are shown with all of theirs.  Numbers stay as they are written.  Where that is over
+    the threshold still, values become shorter, then records fewer.  Never touches text that is not JSON, JSON that
+    could not be written again as it was (names that occur twice, NaN) or has more than 16 million characters, images,
+    calls, anybody's text, and what the classification table protects.  Source: paged APIs: a total, a page, and a key.
     """
 
     stage: ClassVar[Stage] = "entry"
@@ -51,6 +51,16 @@ class SlimJson(Processor):
     """Tools whose results are never slimmed."""
     include_tools: frozenset[str] | None = None
     """The only tools whose results are slimmed; all if not given."""
+
+    @model_validator(mode="after")
+    def _may_act(self) -> Self:
+        if self.threshold_tokens is None and self.threshold_chars is None:
+            raise ValueError(
+                "threshold_tokens and threshold_chars: neither is given, so nothing is ever slimmed; give one"
+            )
+        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
+            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        return self
 
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose briefs of the lists in long results."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
-from elision import Edit, Operation, Processor, Schedule, Stage, View, check_template
+from elision import Edit, Operation, PlaceholderTemplate, Processor, Schedule, Stage, View
 
 
 class Supersede(Processor):
@@ -35,16 +35,12 @@ class Supersede(Processor):
     cost: ClassVar[str] = "rewrites the cached prefix when its schedule comes due"
 
     type: Literal["supersede"] = "supersede"
-    placeholder: str = "stale"
+    placeholder: PlaceholderTemplate = "stale"
     """Template of the placeholder, by name or inline."""
     head_chars: NonNegativeInt = 200
     """Characters of the result that a template with a head shows."""
     schedule: Schedule | None = None
     """When stale results are replaced; as the chain says if not given."""
-
-    def prepare(self) -> None:
-        """Refuse a template that does not exist or cannot be rendered."""
-        check_template(self.placeholder)
 
     @property
     def own_schedule(self) -> Schedule | None:

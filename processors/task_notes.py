@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from elision import Edit, NotesSpec, Operation, Processor, Stage, View, note_edits, render_summary
-
-_SAMPLE: dict[str, Any] = {
-    "goal": "Mend it.",
-    "asked": ["Go on."],
-    "skills": [],
-    "rules": ["never touch it"],
-    "done": [],
-    "unverified": ["a.py"],
-    "next": "I run the tests.",
-    "originals": "recall REF gives one back",
-}
+from elision import Edit, NotesSpec, NotesTemplate, Operation, Processor, Stage, View, note_edits
 
 
 class TaskNotes(Processor):
@@ -52,12 +41,8 @@ class TaskNotes(Processor):
     """Receipts that are listed, the newest."""
     must_keep: tuple[str, ...] = ()
     """Texts that are listed among the rules in any case."""
-    template: str = "notes"
+    template: NotesTemplate = "notes"
     """Template of the notes, by name or inline."""
-
-    def prepare(self) -> None:
-        """See whether the template can be used."""
-        render_summary(self.template, _SAMPLE)
 
     @cached_property
     def spec(self) -> NotesSpec:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, NonNegativeInt, PositiveInt
+from pydantic import AfterValidator, NonNegativeInt, PositiveInt, model_validator
 
 from elision import (
     Edit,
@@ -16,6 +17,7 @@ from elision import (
     Truncation,
     View,
     compile_regex,
+    first_found,
     truncate_content,
 )
 
@@ -50,6 +52,12 @@ class Truncate(Processor):
 
     stage: ClassVar[Stage] = "entry"
     operation: ClassVar[Operation] = "truncate"
+    usually_after: ClassVar[Mapping[str, str]] = {
+        "image_parsing": "an image in base64 that was cut is none any more",
+        "redact": "what is left of a secret that was cut in two is not found any more",
+        "offload": "what was cut does not go to a file whole",
+        "slim_json": "what was cut is no list in JSON any more",
+    }
     cost: ClassVar[str] = "none; results are changed when they come in"
 
     type: Literal["truncate"] = "truncate"
@@ -74,6 +82,14 @@ class Truncate(Processor):
     include_tools: frozenset[str] | None = None
     """The only tools whose results are cut; all if not given."""
 
+    @model_validator(mode="after")
+    def _may_act(self) -> Self:
+        if self.threshold_tokens is None and self.threshold_chars is None:
+            raise ValueError("threshold_tokens and threshold_chars: neither is given, so nothing is ever cut; give one")
+        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
+            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        return self
+
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose what is left of each long result."""
         for observation in view.observations:
@@ -83,6 +99,7 @@ class Truncate(Processor):
                     self._how,
                     way_back=lambda found=observation: found.way_back,  # type: ignore[misc]
                     model=view.model,
+                    first_found=partial(first_found, view),
                 )
                 if content is not None:
                     yield observation.replace(content, reason="long")

@@ -13,6 +13,7 @@ from elision import AppliedEdit, Archive, SentView
 _OURS = frozenset({"cache_control", "tags"})
 """Keys that say nothing: marks and tags come and go without an edit of content."""
 _TYPES = frozenset({"type", "role", "message_type"})
+_IDS = frozenset({"id", "tool_use_id", "tool_call_id", "call_id"})
 
 
 def missing(held: Sequence[Any], sent: Sequence[Any]) -> Counter[str]:
@@ -41,8 +42,21 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def lost(view: SentView, archive: Archive) -> Counter[str]:
-    """Return the texts that the view leaves out and that no ref of its edits brings back, equal by hash."""
-    return missing(view.history, view.messages) - recalled(view.edits, archive)
+    """Return the texts that the view leaves out and that no ref of its edits brings back, equal by hash.
+
+    The id of a call that a wire refuses is replaced, and the report says so.
+    """
+    ids = Counter(_ids(view.history)) if any(repair.fault == "call" for repair in view.repairs) else Counter[str]()
+    return missing(view.history, view.messages) - recalled(view.edits, archive) - ids
+
+
+def _ids(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from [inner] if key in _IDS and isinstance(inner, str) else _ids(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _ids(inner)
 
 
 def recalled(edits: Sequence[AppliedEdit], archive: Archive) -> Counter[str]:

@@ -6,6 +6,10 @@ import threading
 
 CALLS: list[str] = []
 HELD = threading.Event()
+GATE = threading.Semaphore(0)
+"""Lets one held answer through for each time that it is released."""
+BEGUN = threading.Semaphore(0)
+"""Counts the held answers that have been begun."""
 
 
 def good(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
@@ -55,3 +59,54 @@ def forgetful(prompt: str, *, model: str, timeout_seconds: float, max_tokens: in
     """Write a summary, and say of the first fact in a probe that it lacks it."""
     CALLS.append(prompt)
     return "1" if prompt.startswith("Below are a summary") else "Done: some files were read"
+
+
+def held(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    """Answer as soon as the gate lets it."""
+    _hold(prompt)
+    return f"Done: some files were read; answer {len(CALLS)}"
+
+
+def held_and_failing(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    _hold(prompt)
+    raise RuntimeError("the model is away")
+
+
+def held_and_too_long(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    _hold(prompt)
+    raise ValueError("This model's maximum context length is 10 tokens")
+
+
+def held_and_forgetful(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    """Write a summary, and say of the first fact in a probe that it lacks it."""
+    _hold(prompt)
+    return "1" if prompt.startswith("Below are a summary") else "Done: some files were read"
+
+
+def _hold(prompt: str) -> None:
+    CALLS.append(prompt)
+    BEGUN.release()
+    GATE.acquire(timeout=60)
+
+
+def asked() -> None:
+    """Wait until a held answer has been begun."""
+    BEGUN.acquire(timeout=60)
+
+
+def answers() -> None:
+    """Let held answers through until nobody is asking any more."""
+    for thread in threading.enumerate():
+        while thread.name == "elision-summary" and thread.is_alive():
+            GATE.release()
+            thread.join(0.01)
+    while GATE.acquire(blocking=False):
+        pass
+
+
+def forget() -> None:
+    """Begin anew: no prompts, nothing let through, nobody asking."""
+    answers()
+    while BEGUN.acquire(blocking=False):
+        pass
+    CALLS.clear()

@@ -67,6 +67,29 @@ def test_old_write_and_edit_arguments_become_pointers_when_the_window_passes_85_
             assert json.loads(str(chain.opened_archive.get(edit.ref).content))["path"].endswith(".py")
 
 
+def test_only_then_a_summary_and_the_full_original_messages_are_in_the_archive() -> None:
+    run = conversation().user("Write the program; never touch the release branch.")
+    chain = elision.load("deepagents_like", archive="memory:")
+    summed: list[SentView] = []
+    with chain.session() as session:
+        for number in range(48):
+            run = run.step(call("write_file", path=f"{number}.py", content=words(1500)), result("written"))
+            run = run.step(call("read_file", path=f"{number}.txt"), result(words(4000)))
+            view = quietly(session, run.messages(), model=MODEL)
+            summed += [view] if any(edit.operation == "summarize" for edit in view.edits) else []
+            assert view.tokens.after < WINDOW
+
+    first = summed[0]
+    assert "clear_inputs" in {edit.operation for edit in first.edits}
+    assert "never touch the release branch" in str(first.messages)
+    dropped = [edit.ref for edit in first.edits if edit.operation == "summarize" and edit.ref]
+    assert dropped
+    for ref in dropped:
+        called, answered = chain.opened_archive.get(ref).content
+        assert called["tool_calls"][0]["function"]["name"] == "read_file"
+        assert answered["content"] == words(4000)
+
+
 @pytest.mark.parametrize("shape", ["openai", "anthropic", "responses", "gemini"])
 def test_ten_parallel_results_of_3k_tokens_against_a_20k_budget_are_bounded_and_valid(shape: Any) -> None:
     made = [call("search", q=str(number)) for number in range(10)]

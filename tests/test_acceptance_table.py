@@ -103,7 +103,7 @@ def test_install_a_three_line_yaml_on_a_custom_agents_history_says_in_one_line_w
     assert alone[1] == (
         "some results of 'frobnicate', 'defenestrate' stay in the request: the table 'default' has no rule that knows "
         "them; elision classify RUN --suggest prints a table with rules to add, for a FILE that the chain names "
-        "(classification: FILE); or write classification: none"
+        "(classification: FILE); classification: none asks no table, so that receipts, skills and errors may go too"
     )
     assert said.count("ElisionWarning") == said.count(alone[1]) == 1
     for left, note in (with_rules, without_a_table):

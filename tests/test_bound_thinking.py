@@ -41,6 +41,21 @@ def test_request_drop_block_clears_and_the_request_says_so_from_then_on(shape: A
     )
 
 
+def test_the_header_of_beta_features_is_joined_however_the_request_spells_it() -> None:
+    request = {
+        "model": BOUND,
+        "messages": turns("anthropic", 4).messages(),
+        "extra_headers": {"Anthropic-Beta": "fine-grained-tool-streaming-2025-05-14", "X-Team": "a"},
+    }
+    view = clearing("request_drop_block").process(request)
+    ours = DROP_BLOCK["extra_headers"]["anthropic-beta"]
+
+    assert view.params["extra_headers"] == {
+        "anthropic-beta": f"fine-grained-tool-streaming-2025-05-14,{ours}",
+        "X-Team": "a",
+    }
+
+
 def test_the_request_keeps_what_it_says_of_thinking_and_its_headers_and_beta_features() -> None:
     request = {
         "model": BOUND,
@@ -188,3 +203,16 @@ def test_a_run_without_thinking_is_cleared_and_no_profile_is_asked_for() -> None
         run = step(run, number, thinks=False)
 
     assert cleared(clearing("error").process(run.messages())) == [2, 4, 6]
+
+
+def test_where_the_model_changes_to_one_that_binds_its_thinking_the_request_says_what_was_edited_before() -> None:
+    run = turns("anthropic", 4).messages()
+    with clearing("request_drop_block").session() as session:
+        before = session.process(run, model=NEWEST)
+        after = session.process(run, model=BOUND)
+    with clearing("request_drop_block").session() as session:
+        untouched = [session.process(run[:3], model=each).params for each in (NEWEST, BOUND)]
+
+    assert (cleared(before), before.params) == ([2, 4, 6], {})
+    assert (cleared(after), after.params) == ([2, 4, 6], DROP_BLOCK)
+    assert untouched == [{}, {}]

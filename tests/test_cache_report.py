@@ -199,3 +199,15 @@ def test_a_run_with_parallel_results_is_counted_message_by_message() -> None:
     views = sent(chain("keep: 99"), run.messages(), model=CLAUDE)
 
     assert [view.cache.input_tokens for view in views] == [view.tokens.after for view in views]
+
+
+def test_the_report_says_that_nothing_is_cached_where_nobody_sets_a_breakpoint() -> None:
+    bare = elision.loads('history_processors: [{type: clear_tool_results}]\narchive: "memory:"')
+    messages = reads(20).messages()
+    system = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
+    view = bare.process(messages, model=CLAUDE)
+
+    assert "add cache_control with plan: auto to the chain" in "".join(view.cache.notes)
+    assert (view.cache.read_tokens, view.cache.write_tokens) == (0, 0)
+    assert [list(bare.process(messages, model=CLAUDE, system=system).cache.notes)] == [[]]
+    assert [list(bare.process(messages, model=each).cache.notes) for each in ("gpt-4.1", None)] == [[], []]

@@ -98,15 +98,73 @@ def test_the_command_in_the_readme_prints_the_table(
     assert {row.split()[-1] for row in rows} == {"yes"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--chain", "defalt"], "did you mean 'default'?"),
+        (["--chain", "default", "--steps", "3"], "--steps: 3 are too few; the scripted task has 11 at least"),
+        (["--chain", "default", "--shape", "opnai"], "--shape: there is no 'opnai'; shapes are openai, anthropic"),
+        (["--model", "gpt-4.1", "--chain", "defalt"], "did you mean 'default'?"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line_before_anything_is_run(
+    arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["agent.py", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        agent.main()
+
+    assert told in str(ended.value.code)
+    assert capsys.readouterr().out == ""
+
+
+def test_one_shape_and_a_chain_with_a_long_name_are_one_aligned_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = tmp_path / "a_chain_whose_name_is_longer_than_most.yaml"
+    chain.write_text("history_processors: []\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["agent.py", "--chain", str(chain), "--shape", "openai", "--steps", "11"])
+    ended = agent.main()
+    head, row = capsys.readouterr().out.splitlines()
+
+    assert (ended, row.split()[:3]) == (0, [chain.name, "openai", "11"])
+    assert head.index("shape") == row.index("openai")
+
+
+def test_more_steps_are_a_longer_run() -> None:
+    steps = [script.played("cache_control", "openai", wanted).steps for wanted in (11, 14, 17)]
+
+    assert steps == [11, 14, 17]
+
+
+def test_a_real_run_that_is_stopped_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer([reply(call("shell", command="ls"))] * 3) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base_url("openai"))
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setattr(
+            sys, "argv", ["agent.py", "--model", "gpt-4.1", "--folder", str(tmp_path), "--steps", "2", "Look."]
+        )
+        ended = agent.main()
+
+    assert ended == 1
+    assert "[2 steps, stopped by --steps, {'shell': 2}]" in capsys.readouterr().out
+
+
 def test_the_agent_is_one_short_file() -> None:
     assert len((EXAMPLES / "agent.py").read_text(encoding="utf-8").splitlines()) < 150
 
 
 def test_the_table_shows_what_was_refused_and_says_that_the_run_failed(capsys: pytest.CaptureFixture[str]) -> None:
     failed = script.Figures("default", "openai", True, 3, 10, 0, 0.1, 0, ("keys: unknown",), 1.0)
+    stopped = script.Figures("default", "openai", False, 3, 10, 0, 0.1, 0, (), 1.0, "it had come to no end")
+    found = script.table([failed, stopped])
+    lines = capsys.readouterr().out.splitlines()
 
-    assert script.table([failed]) == [failed]
-    assert capsys.readouterr().out.splitlines()[-1] == "  refused: keys: unknown"
+    assert found == [failed, stopped]
+    assert lines[-2] == "  refused: keys: unknown"
+    assert lines[-1].endswith("NO: it had come to no end")
 
 
 def test_the_bench_prints_and_writes_its_figures(

@@ -43,3 +43,9 @@ def test_a_request_of_gemini_is_taken_as_it_is() -> None:
 def test_a_request_whose_history_the_provider_holds_is_refused_in_words(key: str) -> None:
     with pytest.raises(InputError, match=f"^request: by {key} the provider holds the history"):
         Chain([]).process({**responses_request(), key: "resp_1"})
+
+
+@pytest.mark.parametrize("model", [5, ["gpt-4o"], {"name": "gpt-4o"}])
+def test_a_model_that_is_no_text_is_an_error_in_words(model: Any) -> None:
+    with pytest.raises(InputError, match="is no name; give the model's name as a text"):
+        Chain([]).process([{"role": "user", "content": "Go."}], model=model)

@@ -19,6 +19,7 @@ COMMANDS = ["apply", "lint", "list", "new", "schema", "show", "sweagent"]
         ("mini-swe-agent", ["default", "miniswe", "sweagent", "sweagent_default"], "miniswe"),
         ("last-n-observations", ["last_n_observations", "last_n_polling"], "last_n_observations"),
         ("Last N", ["last_n", "first_n"], "last_n"),
+        ("lastn", ["default", "last_n_polling", "two_stage"], "last_n_polling"),
         ("observation", ["elision_processors", "observations"], "observations"),
     ],
 )

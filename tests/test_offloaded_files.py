@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ from guarded import planned
 from offload_runs import FOLDER, files, lines, offloading, paths, quietly, results, searching
 
 import elision
-from elision import ElisionWarning, SentView
+from elision import SentView
 from elision.testing import Conversation, call, conversation, result
 
 LONG = lines(400)
@@ -36,17 +33,6 @@ def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def loaded(folder: str) -> elision.Chain:
     return elision.loads(CHAIN.format(json.dumps(folder)))
-
-
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """Let this process write no more than 4 KB of a file."""
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 def spoilt(view: SentView) -> list[tuple[str, str]]:
@@ -213,46 +199,6 @@ def test_a_folder_that_becomes_a_link_during_the_run_gets_no_more_files_and_the_
     assert ["offloaded to" in text for text in results(again)] == [True, True]
 
 
-def test_on_a_full_disk_the_result_stays_a_warning_says_so_and_the_next_request_tries_again() -> None:
-    chain, messages = offloading(archive="memory:"), searching(LONG).messages()
-    with chain.session() as session:
-        with full_disk(), pytest.warns(ElisionWarning, match=f"{FOLDER}/{NAME}: .*; the result stays in the request"):
-            view = session.process(messages)
-        left = files()
-        again = session.process(messages)
-
-    assert (results(view), left) == ([LONG], [])
-    assert (len(paths(again)), again.failures, again.refusals, files()) == (1, (), (), [NAME])
-
-
-def test_where_the_archive_fails_the_result_stays_although_the_file_is_written() -> None:
-    Path("archive").write_text("taken")
-    view = quietly(offloading(archive="archive"), searching(LONG).messages())
-
-    assert results(view) == [LONG]
-    assert [failure.processor for failure in view.failures] == ["archive"]
-
-
-def test_what_else_was_removed_in_the_request_stands_where_one_file_cannot_be_written() -> None:
-    Path(FOLDER).mkdir(parents=True)
-    Path(FOLDER, NAME).write_text("mine")
-    chain = elision.loads(
-        "{history_processors: [{type: offload, threshold_tokens: 500}, {type: last_n_observations, n: 1}]}"
-    )
-    view = quietly(chain, searching("short " * 90, LONG, "x", "y").messages())
-
-    assert [edit.call_id for edit in view.edits] == ["call_1"]
-
-
-def test_a_session_and_a_fresh_process_agree_where_a_file_can_never_be_written() -> None:
-    Path(FOLDER).mkdir(parents=True)
-    Path(FOLDER, NAME).write_text("mine")
-    chain, messages = offloading(), searching(LONG, lines(500), LONG, lines(600)).messages()
-    with chain.session() as session:
-        for stop in range(1, len(messages) + 1):
-            assert quietly(session, messages[:stop]).messages == quietly(chain, messages[:stop]).messages
-
-
 def test_a_result_of_a_step_that_is_not_complete_is_offloaded_for_this_request() -> None:
     run = conversation().user("Go.").step(call("search", q="a"), call("search", q="b"), result(LONG))
     with offloading().session() as session:
@@ -330,14 +276,6 @@ def test_killed_between_the_file_and_the_archive_the_view_is_the_same_after_a_re
     assert chain.opened_archive.get(view.edits[0].ref).content == LONG
 
 
-def test_where_a_file_cannot_be_begun_without_a_name_it_has_one_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
-    (path,) = paths(offloading().process(searching(LONG).messages()))
-
-    assert Path(path).read_text() == LONG
-    assert files() == [NAME]
-
-
 def test_several_processes_at_once_write_the_same_content_once() -> None:
     code = STOPPED.format(tests=str(Path(__file__).parent)).replace("Archive.put_all", "Archive.unused")
     running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
@@ -345,16 +283,6 @@ def test_several_processes_at_once_write_the_same_content_once() -> None:
     assert [each.wait(timeout=60) for each in running] == [0] * 4
     assert files() == [NAME]
     assert Path(FOLDER, NAME).read_text() == LONG
-
-
-def test_a_result_of_a_step_that_is_not_complete_stays_too_where_its_file_cannot_be_written() -> None:
-    Path(FOLDER).mkdir(parents=True)
-    Path(FOLDER, NAME).write_text("mine")
-    run = conversation().user("Go.").step(call("search", q="a"), call("search", q="b"), result(LONG))
-    view = quietly(offloading(), run.messages())
-
-    assert results(view)[0] == LONG
-    assert (view.edits, spoilt(view)) == ((), [("files", "the result stays in the request")])
 
 
 def test_the_archive_tells_git_too_where_the_first_file_was_written_before_it() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from elision import ConfigError
@@ -19,6 +22,25 @@ FACTS = PlaceholderFacts(
     tool_offered=True,
     recall_tool="recall",
 )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "skill", "path"),
+    [
+        ({"path": "a.py", "file_path": "b.py"}, "", "a.py"),
+        ({"file_path": "b.py"}, "", "b.py"),
+        ({"filename": "c\n].py"}, "", "c ).py"),
+        ({"path": 7, "filename": "c.py"}, "", "c.py"),
+        ({"path": "a.py"}, "pdf/SKILL.md", "pdf/SKILL.md"),
+        ({"pattern": "x"}, "", ""),
+        ("ls a.py", "", ""),
+        (None, "", ""),
+    ],
+)
+def test_the_path_is_that_of_a_skill_or_else_what_the_call_names_so(arguments: Any, skill: str, path: str) -> None:
+    facts = replace(FACTS, arguments=arguments, path=skill)
+
+    assert render_placeholder("<{{ path }}>", facts) == f"<{path}>"
 
 
 def refused(template: str) -> str:
@@ -55,6 +77,7 @@ def test_what_ships_works_for_every_kind_of_result(template: str) -> None:
             '{"chars": 4000, "lines": 90} a.py: a b.py: b.',
         ),
         ("first\nsecond {{ images }}", "first\nsecond 0"),
+        ("{{ path }} gone", "src gone"),
         ("{{ arguments | join(', ') }}{% raw %} {{ ref }}{% endraw %}", "path, pattern {{ ref }}"),
     ],
 )

@@ -118,3 +118,29 @@ def test_a_text_of_50_mb_that_looks_like_json_is_not_read_as_such() -> None:
 
     assert slim_content((Text(text),), Slimming()) is None
     assert json.loads(cut(text))["truncated"] is True
+
+
+def test_what_a_pattern_has_no_time_for_is_agreed_on_so_that_all_processes_cut_alike() -> None:
+    told: list[tuple[str, str]] = []
+
+    def first_found(about: str, found: str) -> str:
+        told.append((about, found))
+        return found
+
+    text = ("a" * 40 + "b\n") * 3000
+    how = Truncation(threshold_tokens=500, head_chars=100, tail_chars=100, error_pattern=r"(a|aa)+$")
+    made = truncate_content((Text(text),), how, first_found=first_found)
+
+    assert made is not None
+    assert "among them" not in str(made)
+    assert [(about.split("\0")[:2], found) for about, found in told] == [(["error_pattern", "(a|aa)+$"], "out of time")]
+
+
+@pytest.mark.parametrize("hole", ["\0" * 900_000, "\0" * 5000, "\0" * 16])
+def test_the_tail_of_a_log_with_a_hole_in_it_stays(hole: str) -> None:
+    log = "compiling\n" * 4000
+    made = cut(f"begun\n{hole}\n{log}FATAL: disk full\n", threshold_tokens=500)
+
+    assert made.startswith(f"begun\n[{len(hole)} NUL chars left out; recall 3f9a1c0b77de]\n")
+    assert made.endswith("FATAL: disk full\n")
+    assert "\0" not in made

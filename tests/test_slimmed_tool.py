@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import json
 import re
@@ -65,6 +66,64 @@ def test_an_async_tool_is_awaited_and_stays_one(archive: Archive) -> None:
 
     assert inspect.iscoroutinefunction(find)
     assert json.loads(asyncio.run(find()))["slim"]["total"] == 500
+
+
+def test_what_gives_a_coroutine_is_awaited_whatever_kind_of_callable_it_is(archive: Archive) -> None:
+    async def find() -> list[dict[str, Any]]:
+        await asyncio.sleep(0)
+        return RECORDS
+
+    class Finder:
+        async def __call__(self) -> list[dict[str, Any]]:
+            return RECORDS
+
+    for tool in (lambda *_: find(), Finder(), functools.partial(find)):
+        assert asyncio.run(slim(archive=archive)(tool)())["slim"]["total"] == 500
+
+
+def test_methods_may_be_decorated_in_either_order(archive: Archive) -> None:
+    class Issues:
+        @slim(archive=archive)
+        def mine(self) -> list[dict[str, Any]]:
+            return RECORDS
+
+        @slim(archive=archive)
+        @classmethod
+        def of_class(cls) -> list[dict[str, Any]]:
+            return RECORDS
+
+        @staticmethod
+        @slim(archive=archive)
+        def static() -> list[dict[str, Any]]:
+            return RECORDS
+
+        @slim(archive=archive)
+        @staticmethod
+        def other() -> list[dict[str, Any]]:
+            return RECORDS
+
+    found = [Issues().mine(), Issues.of_class(), Issues().of_class(), Issues.static(), Issues.other()]  # type: ignore[call-overload]
+
+    assert [each["slim"]["total"] for each in found] == [500] * 5
+
+
+@pytest.mark.parametrize("kind", ["file", "document", "image", "resource"])
+def test_records_that_have_a_type_are_no_parts(archive: Archive, kind: str) -> None:
+    listing = [{"type": kind, "name": f"file{number}", "path": "src/" * 9} for number in range(500)]
+
+    assert slim(archive=archive)(lambda: listing)()["slim"]["total"] == 500
+
+
+def test_where_the_archive_cannot_be_opened_the_tools_result_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELISION_ARCHIVE", "s3://nowhere")
+
+    with pytest.warns(ElisionWarning, match="stays as long as it is: archive: there is no archive"):
+        assert slim(lambda: RECORDS)() is RECORDS
+
+
+def test_what_is_no_function_is_an_error_at_once() -> None:
+    with pytest.raises(InputError, match="slim: 'search' is no function"):
+        slim("search")  # type: ignore[call-overload]
 
 
 SHORT: list[Any] = [
@@ -133,6 +192,9 @@ def test_what_is_given_in_brief_is_left_alone_by_a_chain(archive: Archive) -> No
         ({"threshold_tokens": 0}, "slim: threshold_tokens is 0; give a whole number from 1 on"),
         ({"records": True}, "slim: records is True; give a whole number from 0 on"),
         ({"fields": "id"}, "slim: fields is the text 'id'; give a list of names"),
+        ({"fields": [1]}, "slim: fields is [1]; give a list of names"),
+        ({"fields": None}, "slim: fields is None; give a list of names"),
+        ({"archive": 5}, "slim: archive is 5; give one that is open, or where it is"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_an_error_at_once(options: dict[str, Any], message: str) -> None:

@@ -123,3 +123,33 @@ def test_arguments_that_are_no_object_become_one_on_anthropics_wire() -> None:
     view = chain().process(blocks([["a"]], arguments='{"path": "a.p'), dialect="anthropic")
 
     assert view.messages[1]["content"][0]["input"] == {"arguments": '{"path": "a.p'}
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", CLAUDE])
+@pytest.mark.parametrize(
+    ("calls", "results"),
+    [(["a"], [""]), (["a"], [None]), ([""], ["a"]), (["a", "b"], ["", "b"]), (["a", "b"], ["b", ""])],
+)
+def test_a_result_goes_out_under_the_id_of_its_call(model: str, calls: list[str], results: list[str | None]) -> None:
+    made = [{"id": name, "type": "function", "function": {"name": "read_file", "arguments": "{}"}} for name in calls]
+    messages: list[Any] = [{"role": "user", "content": "Read."}, {"role": "assistant", "tool_calls": made}]
+    messages += [{"role": "tool", "tool_call_id": name, "content": "text"} for name in results]
+    for message in messages:
+        message.setdefault("content", None)
+    view = chain().process(messages, model=model)
+    called, answered = ids_of(view.messages)
+
+    assert sorted(called) == sorted(answered)
+    assert all(called)
+    assert [repair.fault for repair in view.repairs] == ["call"]
+
+
+def test_an_output_of_the_responses_api_goes_out_under_the_id_of_its_call() -> None:
+    items = [
+        {"role": "user", "content": "Read."},
+        {"type": "function_call", "call_id": "a", "name": "read_file", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "", "output": "text"},
+    ]
+    view = chain().process(items, dialect="responses")
+
+    assert view.messages[2]["call_id"] == "a"

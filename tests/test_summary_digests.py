@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from summary_runs import BODY, begun, chain, last, reads, summaries
 
+from elision import Chain, SentView
 from elision.summaries.digest import Digest
-from elision.summaries.wording import exit_code, failing_tests, findings_in, identifiers_in, rules_in
+from elision.summaries.statements import rules_in
+from elision.summaries.wording import exit_code, failing_tests, findings_in, identifiers_in
 from elision.testing import call, result
 
 FIT: dict[str, Any] = {
@@ -88,3 +91,56 @@ def test_rules_ids_and_failing_tests_are_found_word_for_word() -> None:
         "FAILED tests/test_a.py::test_b",
         "--- FAIL: TestC",
     ]
+
+
+ALL = "trigger_steps: 6, keep_first_steps: 0, keep_last_steps: 2"
+START = 1_780_000_000
+"""2026-05-28 20:26:40 UTC."""
+
+
+def timed(made: Chain, name: str, messages: list[Any]) -> list[SentView]:
+    """Send a run step by step, one request an hour, and each time statelessly too."""
+    views = []
+    with made.session(name) as session:
+        for number, stop in enumerate(range(2, len(messages) + 1, 2)):
+            views.append(session.process(messages[:stop], now=START + 3600 * number))
+            fresh = made.process(messages[:stop], now=START + 3600 * number)
+
+            assert fresh.messages == views[-1].messages
+    return views
+
+
+def test_a_digest_says_when_its_step_was_first_seen_where_the_host_gives_the_time_and_which_session_has_it() -> None:
+    view = timed(chain(ALL), "run-42", reads(begun(), 1, 8).messages())[-1]
+    (text,) = summaries(view)
+    times = [line.split("time ")[1][:20] for line in text.splitlines() if line.startswith("- step") and "time" in line]
+
+    assert times == [f"2026-05-28T{hour}:26:40Z" for hour in (21, 22, 23)] + ["2026-05-29T00:26:40Z"]
+    assert text.endswith("; session run-42.")
+
+
+def test_a_time_of_the_messages_own_comes_before_that() -> None:
+    messages = reads(begun(), 1, 8).messages()
+    messages[3] = {**messages[3], "timestamp": "2020-02-02T00:00:00Z"}
+    (text,) = summaries(timed(chain(ALL), "", messages)[-1])
+
+    assert "time 2020-02-02T00:00:00Z" in text
+    assert "time 2026-05-28T22:26:40Z" in text
+    assert "session" not in text
+
+
+def test_who_comes_later_with_other_times_and_another_name_says_the_same(tmp_path: Path) -> None:
+    messages, path = reads(begun(), 1, 8).messages(), str(tmp_path / "archive")
+    view = timed(chain(ALL, archive=path), "first", messages)[-1]
+    made = chain(ALL, archive=path)
+    with made.session("second") as session:
+        later = session.process(messages, now=START + 999_999)
+
+    assert later.messages == view.messages == made.process(messages).messages
+
+
+def test_without_a_time_from_the_host_none_is_made_up() -> None:
+    with chain(ALL).session("x") as session:
+        (text,) = summaries(session.process(reads(begun(), 1, 8).messages()))
+
+    assert "time" not in text.replace("times", "")

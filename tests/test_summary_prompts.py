@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import summary_models
 from summary_runs import BODY, begun, chain, last, reads, summaries
 
 from elision.testing import Conversation, call, result
+from elision.tokens import count_text
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +47,36 @@ def test_the_prompt_is_cut_to_fit_and_the_history_stays() -> None:
     assert len(summary_models.CALLS[0]) < 3 * 1000 * 1.5
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        base64.b64encode(random.Random(1).randbytes(60_000)).decode(),  # noqa: S311
+        "以前はそうだった。" * 9000,
+        " ".join(map(str, range(40_000))),
+    ],
+    ids=["base64", "cjk", "numbers"],
+)
+def test_a_prompt_has_no_more_tokens_than_it_may_whatever_the_results_are(said: str) -> None:
+    made = chain(
+        "trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:good', max_input_tokens: 1000"
+    )
+    last(made, reads(begun(), 1, 9, said))
+
+    assert 500 < count_text(summary_models.CALLS[0]) <= 1000
+
+
+def test_a_prompt_about_many_short_steps_leaves_out_those_in_the_middle() -> None:
+    made = chain(
+        "trigger_steps: 90, keep_last_steps: 2, summarizer: call, target: 'summary_models:good', max_input_tokens: 1000"
+    )
+    made.process(reads(begun(), 1, 95, "a short line\n" * 20).messages())
+
+    assert 500 < count_text(summary_models.CALLS[0]) <= 1000
+    assert re.search(r"step 2, you: I read 2.py[^…]*", summary_models.CALLS[0])
+    assert re.search(r"\n… \d{3} entries left out …\n", summary_models.CALLS[0])
+    assert "step 88, you: I read 88.py" in summary_models.CALLS[0]
+
+
 def test_a_prompt_of_the_chains_own_is_used() -> None:
     prompt = "Kurz, bitte: {{ transcript | join(' ') }}"
     made = chain(
@@ -63,15 +98,26 @@ def test_what_a_probe_says_is_lacking_is_added_word_for_word() -> None:
     assert text.rsplit("Word for word:\n", 1)[1] == "- 2.py"
 
 
-def test_a_model_is_asked_through_litellm_once_and_where_it_is_away_nothing_changes() -> None:
+@pytest.fixture(scope="module")
+def seen() -> dict[str, Any]:
     script = Path(__file__).parent / "litellm_summaries.py"
     path = os.pathsep.join([str(script.parents[1]), str(script.parent)])
     environ = {**os.environ, "PYTHONPATH": path, "ELISION_ARCHIVE": "memory:"}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, env=environ)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
-    assert "Done: seven files were read." in found["good"]["summaries"][0]
-    assert (found["good"]["asked"], found["good"]["failures"]) == (1, [])
-    assert (found["away"]["asked"], found["away"]["unchanged"]) == (1, True)
-    assert "InternalServerError" in found["away"]["failures"][0]
+
+def test_a_model_is_asked_through_litellm_once_and_where_it_is_away_nothing_changes(seen: dict[str, Any]) -> None:
+    assert "Done: seven files were read." in seen["good"]["summaries"][0]
+    assert (seen["good"]["asked"], seen["good"]["failures"]) == (1, [])
+    assert (seen["away"]["asked"], seen["away"]["unchanged"]) == (1, True)
+    assert "InternalServerError" in seen["away"]["failures"][0]
+
+
+def test_requests_go_on_while_litellm_waits_for_a_model_in_the_background(seen: dict[str, Any]) -> None:
+    found = seen["meanwhile"]
+
+    assert found["unchanged"] == [True, True]
+    assert "Done: seven files were read." in found["summaries"][0]
+    assert (found["asked"], found["invalid"]) == (1, 0)

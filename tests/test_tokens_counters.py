@@ -159,3 +159,14 @@ def test_pathological_texts_reach_a_counter_once_and_whole(offering: Callable[..
 
     assert counted == [200_000] * 3
     assert plugin.asked == [" " * 200_000]
+
+
+def test_without_a_model_prices_of_the_users_own_do_not_change_what_is_counted() -> None:
+    messages = [{"role": "user", "content": "A line of some length. " * 100}]
+    counts = [
+        elision.Chain([], archive="memory:", profile=profile).process(messages).tokens.before
+        for profile in (None, {"prices": {"input": 1, "cache_read": 0.5}}, {"tokens": {"factor": 2}})
+    ]
+
+    assert counts[1] == counts[0]
+    assert counts[2] == 2 * counts[0]

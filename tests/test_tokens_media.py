@@ -52,6 +52,14 @@ def test_an_image_of_unknown_size_has_the_estimate_of_its_profile(url: str) -> N
     assert [count_part(Image(url), model) for model in (None, "claude-sonnet-4-5", "gpt-4o")] == expected
 
 
+@pytest.mark.parametrize("size", [(0, 0), (0, 800), (2_000_000_000, 3_000_000_000), (20, 16_385)])
+@pytest.mark.parametrize("model", [None, "claude-sonnet-4-5", "gpt-4o", "gemini-2.5-pro", "qwen-vl-max"])
+def test_a_size_that_no_provider_takes_is_not_believed(size: tuple[int, int], model: str | None) -> None:
+    made_up = Image(f"data:image/png;base64,{encoded(png(*size), 900)}")
+
+    assert count_part(made_up, model) == count_part(Image("https://a.b/c.png"), model) < 2000
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     ("model", "tokens"),

@@ -190,6 +190,8 @@ class Archive:
         return Original(name, unseal(blob), record or Record(sha256=sha256, ref=name.short), policy)
 
     def _found(self, ref: str) -> str:
+        if not isinstance(ref, str):
+            raise ArchiveError(f"ref: this is of type {type(ref).__name__}; give that of a placeholder, as text")
         wanted = ref.strip().lower()
         if not _REF.fullmatch(wanted):
             raise ArchiveError(

@@ -116,8 +116,10 @@ def arguments_name(arguments: Mapping[str, Any] | str | None) -> str:
         return ""
     try:
         shown = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=repr)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
         shown = repr(arguments)
+    except RecursionError:
+        shown = "nested too deeply"
     return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elision.cache.flat import flat_digest
 from elision.history import History, Message, texts_of
 from elision.own_values import OwnProfile, in_force, own_profile
 from elision.tokens import count_beside, count_part
@@ -144,7 +145,10 @@ def key_of(value: Any) -> str:
 
 def digest_of(value: Any) -> bytes:
     """Return a hash of what a value holds, cache breakpoints apart."""
-    text = dumps(bare(value), ensure_ascii=False, default=repr, separators=(",", ":"), skipkeys=True)
+    try:
+        text = dumps(bare(value), ensure_ascii=False, default=repr, separators=(",", ":"), skipkeys=True)
+    except (RecursionError, ValueError):
+        return flat_digest(value)
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -174,7 +178,10 @@ def _content(value: Any) -> Any:
 
 def same(before: Any, now: Any) -> bool:
     """Whether two messages are the same for the provider."""
-    return before is now or bare(before) == bare(now)
+    try:
+        return before is now or bool(bare(before) == bare(now))
+    except RecursionError:
+        return flat_digest(before) == flat_digest(now)
 
 
 def _added(node: Node, before: Sums | None) -> Sums:

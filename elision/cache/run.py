@@ -7,7 +7,7 @@ from itertools import compress, count
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elision.breakpoints import breakpoints_beside, takes_breakpoints, why_no_breakpoints
+from elision.breakpoints import automatic_breakpoint, breakpoints_beside, takes_breakpoints, why_no_breakpoints
 from elision.cache.cuts import CUTTING
 from elision.cache.entries import Entries
 from elision.cache.path import Beside, Node, Path, Reader, Tally, same
@@ -119,7 +119,7 @@ class Requests:
             known=known,
             ttl_seconds=_ttl_seconds(outcome),
             breaks=breaks,
-            notes=tuple(_notes(outcome)),
+            notes=(*_notes(outcome), *([] if marks else _uncached(profile, outcome))),
         )
         for mark in [*marks, *([path.last.index] if cache.marks in {"automatic", "both"} else [])]:
             self._entries.write(mark)
@@ -196,7 +196,8 @@ def _marks(outcome: Outcome) -> list[int]:
         found: Collection[int] = on | {at for at in sent.history.marked if marks.get(at, True)}
     else:
         found = [place for place, raw in enumerate(outcome.messages) if is_marked(raw)]
-    return [*beside, *sorted(found)]
+    automatic = {len(outcome.messages) - 1} if outcome.messages and automatic_breakpoint(outcome.request) else set()
+    return [*beside, *sorted(automatic.union(found))]
 
 
 def is_marked(raw: Any) -> bool:
@@ -228,3 +229,12 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         dialect = f"messages of the dialect {outcome.sent.dialect.name} have none"
         why = why_no_breakpoints(outcome.request.model) if wire.cache_breakpoints else dialect
         yield f"no breakpoints are set: {why}"
+
+
+def _uncached(profile: Profile, outcome: Outcome) -> Iterator[str]:
+    """Say that nothing is cached where only breakpoints would make it so, and the request has none."""
+    if profile.cache.marks == "explicit" and outcome.sent.history.wire.cache_breakpoints and outcome.messages:
+        yield (
+            f"{profile.name} caches up to breakpoints only, and this request has none: everything is paid as input; "
+            "add cache_control with plan: auto to the chain, unless what sends the request sets them"
+        )

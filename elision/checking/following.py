@@ -59,7 +59,7 @@ class Run:
         """Send each request; return the canaries that went, and the last view."""
         gone: list[Gone] = []
         left = list(canaries)
-        with self.chain.session(f"check-{self.dialect.name}") as session:
+        with self.chain.session() as session:  # without an id, as in afresh: a summary names the session
             for step, stop in enumerate(self.stops, start=1):
                 view = session.process(self.messages[:stop], tools=self.tools, dialect=self.dialect.name)
                 self.requests += 1
@@ -76,6 +76,17 @@ class Run:
         """Return the view of the whole conversation from a process that has not seen it."""
         chain = replace(self.chain, archive=in_memory(self.chain))
         return chain.process(self.messages, tools=self.tools, dialect=self.dialect.name)
+
+    def ask_without_those_behind(self) -> None:
+        """Ask once more those of whose edits none was to be seen: what stands behind them may take out all of it."""
+        for index, processor in enumerate(self.chain.processors[:-1]):
+            if processor.type_name not in self.proposed:
+                chain = replace(
+                    self.chain, processors=self.chain.processors[: index + 1], archive=in_memory(self.chain)
+                )
+                view = chain.process(self.messages, tools=self.tools, dialect=self.dialect.name)
+                self.proposed |= {edit.processor for edit in view.edits}
+                self.proposed |= {refusal.processor for refusal in view.refusals}
 
     def edit(self, gone: Gone) -> AppliedEdit | None:
         """Return the edit that took a canary out."""

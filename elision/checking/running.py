@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from elision.archive import Archive, open_archive
-from elision.chain import Chain
+from elision.chain import Chain, require_chain
 from elision.checking.demand import demand_of
 from elision.checking.expectations import outcomes
 from elision.checking.following import Run, run_in, sent_text
@@ -45,6 +45,7 @@ def check(chain: Chain, *, archive: Archive | str | None = None) -> CheckReport:
     processors act.  It is lost where one is gone that had to stay, or does not come back with equal bytes.  ``archive``
     is tried instead of one in memory, and the canaries stay in it; the chain's own is never touched.
     """
+    require_chain(chain, "check")
     if isinstance(archive, str):
         with open_archive(archive, stored=chain.stored_policy, environ={}) as opened:
             return check(chain, archive=opened)
@@ -88,6 +89,7 @@ def _try(chain: Chain, script: Script, name: str, archive: Archive | None, found
     try:
         gone, last = run.follow(canaries)
         again = run.afresh()
+        run.ask_without_those_behind()
     except ElisionError as error:
         found.problems[f"{name}: {error}"] = None
         return

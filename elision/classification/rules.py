@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,16 @@ from elision.shell import SimpleCommand
 
 Status: TypeAlias = Literal["ok", "error"] | None
 Pattern: TypeAlias = Glob | Regex
+
+
+NO_RESOURCE = ("none",)
+"""What a rule names whose calls go on from where the one before ended: no later one says the same again."""
+
+ASIDE = frozenset(
+    {"description", "explanation", "reason", "reasoning", "thought", "purpose", "intent", "justification", "summary"}
+    | {"security_risk", "timeout", "timeout_ms", "timeout_seconds"}
+)
+"""Arguments that say why or how a call is made, and nothing of what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +133,23 @@ class Rule:
     def resource_of(self, call: ToolCall) -> str | None:
         """Return the value of the first argument that names the resource."""
         given = arguments_of(call)
-        found = (next(texts(given[name]), None) for name in self.resource if name in given)
+        found = (_one_of(given[name]) for name in self.resource if name in given)
         return next((text for text in found if text), None)
+
+    def part_of(self, call: ToolCall) -> Mapping[str, Any]:
+        """Return which part of its resource a call is about; nothing for the whole.
+
+        Where the rule names arguments that narrow a call, others do, too, that nobody knows: a result stays rather than
+        that a part of it takes its place.
+        """
+        if not self.extent:
+            return {}
+        known = {*self.resource, *ASIDE} - {*self.extent}
+        return {
+            name: value
+            for name, value in arguments_of(call).items()
+            if value is not None and name not in known and not any(key.matches(name) for key, _ in self.arguments)
+        }
 
     def _fits(self, given: Mapping[str, Any]) -> bool:
         return all(
@@ -189,6 +215,12 @@ def strictly(annotations: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return annotations in which a hint that is neither true nor false has its stricter value."""
     malformed = [name for name in _STRICTER if not isinstance(annotations.get(name), bool | None)]
     return {**annotations, **{name: _STRICTER[name] for name in malformed}} if malformed else annotations
+
+
+def _one_of(value: Any) -> str | None:
+    """Return what an argument names: the one text, or all of them in one."""
+    found = [*texts(value)]
+    return found[0] if len(found) == 1 else json.dumps(found, ensure_ascii=False) if found else None
 
 
 def texts(value: Any) -> Iterator[str]:

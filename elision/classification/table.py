@@ -10,7 +10,7 @@ from elision.classification.cells import Facts
 from elision.classification.classes import ERROR, OPERATIONS, QUERIES, UNKNOWN, ClassRow
 from elision.classification.keys import canonical, frozen, normalised, relevant, same_call
 from elision.classification.patterns import OutOfTimeError
-from elision.classification.rules import Reason, Rule, Status, arguments_of, strictly
+from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, strictly
 from elision.classification.shell_parts import CARRIERS, FURTHER, SHELL, ShellParts
 from elision.history import ToolCall
 
@@ -106,9 +106,10 @@ class Table:
     def subject(self, call: ToolCall) -> tuple[str | None, str]:
         """Return the resource of a call, and which part of it the call is about."""
         for rule in self._with_resource(call):
+            if rule.resource == NO_RESOURCE:
+                return None, ""
             if (found := rule.resource_of(call)) is not None:
-                given = arguments_of(call)
-                part = {name: given[name] for name in rule.extent if given.get(name) is not None}
+                part = rule.part_of(call)
                 return normalised(found), canonical(part) if part else ""
         return (same_call(call) if self.classify(call).classes <= QUERIES else None), ""
 

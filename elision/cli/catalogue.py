@@ -12,6 +12,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from elision.classification.classes import OPERATIONS
+from elision.cli.offers import offers
+from elision.config.entry import option_name
+from elision.config.written import as_written, plain
 from elision.errors import PluginError
 from elision.registry import plugins
 
@@ -33,7 +36,7 @@ def names() -> dict[str, list[str]]:
         "tables": sorted(found.tables()),
         "profiles": sorted(found.profiles()),
         "hosts": sorted(found.hosts()),
-        "templates": sorted(found.templates()),
+        "templates": [*sorted(found.templates()), *(_SUMMARIES + name for name in sorted(found.summary_templates()))],
         "plugins": [str(name) for name, plugin in found.manager.list_name_plugin() if plugin is not None],
     }
 
@@ -102,14 +105,27 @@ def _host_row(name: str) -> dict[str, Any]:
     return {"module": plugins().hosts()[name], "plugin": plugins().owner("elision_hosts", name)}
 
 
+_SUMMARIES = "summaries/"
+"""What stands before the names of summaries' templates in lists: those of placeholders have names of their own."""
+
+
 def _template_row(name: str) -> dict[str, Any]:
-    source = plugins().templates()[name]
-    return {"source": first_line(source), "plugin": plugins().owner("elision_templates", name)}
+    hook = "elision_summary_templates" if name.startswith(_SUMMARIES) else "elision_templates"
+    return {
+        "source": first_line(_template(name)),
+        "plugin": plugins().owner(hook, name.removeprefix(_SUMMARIES)),
+    }
+
+
+def _template(name: str) -> str:
+    known = plugins().summary_templates() if name.startswith(_SUMMARIES) else plugins().templates()
+    return known[name.removeprefix(_SUMMARIES)]
 
 
 def _plugin_row(name: str) -> dict[str, Any]:
     plugin = plugins().manager.get_plugin(name)
-    return {"module": getattr(plugin, "__name__", type(plugin).__name__), "about": first_line(plugin.__doc__)}
+    module = getattr(plugin, "__name__", type(plugin).__name__)
+    return {"module": module, "offers": offers(name, plugin), "about": first_line(plugin.__doc__)}
 
 
 _ROWS: Mapping[str, Callable[[str], dict[str, Any]]] = {
@@ -148,7 +164,7 @@ def describe_chain(name: str, attempt: int | None = None) -> dict[str, Any]:
     chain = elision.load(name, attempt=attempt)
     options = check(text_of(name), name).chains[attempt or 0].options
     effective = {
-        "history_processors": [_plain(processor.model_dump()) for processor in chain.processors],
+        "history_processors": [as_written(processor) for processor in chain.processors],
         **options.model_dump(mode="json", exclude={"tests"}),
     }
     return {key: value for key, value in effective.items() if value is not None}
@@ -191,7 +207,7 @@ def describe_profile(name: str) -> dict[str, Any]:
 def _sections(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return sections as plain data, the source of each at its end."""
     return {
-        name: _plain(dict(sorted(given.items(), key=lambda item: item[0] == "source")))
+        name: plain(dict(sorted(given.items(), key=lambda item: item[0] == "source")))
         for name, given in sections.items()
     }
 
@@ -201,13 +217,18 @@ def describe_model(model: str) -> dict[str, Any]:
     from dataclasses import asdict, replace
 
     from elision.profiles import profile_for
+    from elision.tokens.counters import plugged_counter
 
     found = profile_for(model)
     ratio = found.prices.write_over_read
     ratios = {"write_over_read": ratio if isfinite(ratio) else None, "known": found.prices.known}
-    plain = asdict(replace(found, sources=dict(found.sources)))
-    plain["prices"] = {**plain["prices"]["base"], "tiers": plain["prices"]["tiers"], **ratios}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+    entry = asdict(replace(found, sources=dict(found.sources)))
+    entry["prices"] = {**entry["prices"]["base"], "tiers": entry["prices"]["tiers"], **ratios}
+    if plugged := plugged_counter(model):
+        pattern, plugin = plugged
+        entry["tokens"]["counter"] = pattern
+        entry["sources"]["tokens.counter"] = f"plugin {plugin!r} counts (elision_token_counters); the rest stands in"
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in entry.items()}
 
 
 def fits_profile(model: str) -> bool:
@@ -231,7 +252,7 @@ def describe_host(name: str) -> dict[str, Any]:
 
 def describe_template(name: str) -> dict[str, Any]:
     """Return the source of a template."""
-    return {**_template_row(name), "source": plugins().templates()[name]}
+    return {**_template_row(name), "source": _template(name)}
 
 
 def first_line(text: str | None) -> str:
@@ -244,8 +265,8 @@ def _options(processor: type[Processor]) -> list[dict[str, Any]]:
     properties = schema.get("properties", {})
     return [
         {
-            "name": field.alias or name,
-            "type": _words(properties.get(field.alias or name, {})),
+            "name": option_name(name, field),
+            "type": _words(properties.get(option_name(name, field), {})),
             "default": _default(field),
             "required": field.is_required(),
             "about": " ".join((field.description or "").split()),
@@ -256,7 +277,7 @@ def _options(processor: type[Processor]) -> list[dict[str, Any]]:
 
 
 def _default(field: FieldInfo) -> Any:
-    return None if field.is_required() else _plain(field.get_default(call_default_factory=True))
+    return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
 
 _BOUNDS = {"exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}"}
@@ -273,14 +294,3 @@ def _words(schema: Mapping[str, Any]) -> str:
         return f"list of {_words(schema.get('items', {}))}"
     bounds = [text.format(schema[key]) for key, text in _BOUNDS.items() if key in schema]
     return " ".join([kind, *bounds])
-
-
-def _plain(value: Any) -> Any:
-    """Return plain data in a fixed order, fit for YAML and JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, set | frozenset):
-        return sorted(map(_plain, value), key=str)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -26,15 +26,21 @@ def command(*, words: tuple[str, ...], attempt: int | None, json_: bool) -> None
     (processor, chain, table, profile, dialect, host, template) leaves out the others.
     """
     if len(words) > _WITH_KIND or (len(words) == _WITH_KIND and words[0] not in _KINDS):
-        raise click.UsageError(f"give one NAME, or KIND and NAME; kinds: {', '.join(_KINDS)}")
+        meant = nearest(words[0], _KINDS, what="kinds") if len(words) == _WITH_KIND else f"kinds: {', '.join(_KINDS)}"
+        raise click.UsageError(f"give one NAME, or KIND and NAME; {meant}")
     name = words[-1]
     found = _find(name, attempt, words[0] if len(words) == _WITH_KIND else None)
     if json_:
         print_json(found)
         return
+    if len(found) > 1:
+        *some, last = (f"a {kind}" for kind in found)
+        show(f"# {name} is the name of {', '.join(some)} and {last}; elision show KIND {name} shows one\n")
     for number, (kind, entry) in enumerate(found.items()):
         if number:
             show("")
+        if len(found) > 1:
+            show(f"=== {kind} {name} ===\n")
         show(_TEXTS[kind](name, entry))
 
 

@@ -18,11 +18,13 @@ from elision.config.inner import IN_ANOTHER, IN_OWN_FORM, TYPE, InnerChain, read
 from elision.config.miniswe import IN_ANOTHER as IN_ANOTHER_CONFIG
 from elision.config.miniswe import MODEL, NAMED, find_model_chain, is_miniswe
 from elision.config.options import ChainOptions, read_options
+from elision.config.ordering import order_advice
 from elision.config.problems import Path, Problems, Severity, shown
 from elision.config.shadowing import shadow_warnings
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
 from elision.config.sources import text_of
 from elision.config.values import OvergrownError, Reader
+from elision.config.windows import assumed_window, goes_by_window
 from elision.edits import SHRINKING
 from elision.errors import ConfigError, Problem
 from elision.handover import Target, can_hand_over, problems_of
@@ -78,6 +80,13 @@ class _Part:
     placed: Sequence[Placed]
     options: InnerChain = field(default_factory=InnerChain)
     named: ChainOptions | None = None
+    stand_in: Placed | None = None
+    """What keeps the place in the order of a processor with wrong options."""
+
+    @property
+    def ordered(self) -> Sequence[Placed]:
+        """What the order rules are about."""
+        return self.placed if self.stand_in is None else [self.stand_in]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +168,14 @@ class _Check:
             return ReadChain([Placed(chain.owner, chain.path, plugins().processors()["default"]())], options)
         parts = list(self._parts(chain.items, chain.path, inner=self._named_by == "entry"))
         placed = [each for part in parts for each in part.placed]
-        self._note_order(placed, self._strictness)
+        ordered = [each for part in parts for each in part.ordered]
+        self._note_order(ordered, self._strictness)
+        self._advise_on_order(ordered)
         self._warn_of_repetition(placed)
         options = self._with_inner(options, parts)
         self._note_handovers(placed, options)
         self._warn_of_breakpoints(placed, options)
+        self._warn_of_window(placed, options)
         return ReadChain(placed, options)
 
     def _parts(self, items: yaml.SequenceNode, path: Path, *, inner: bool) -> Iterator[_Part]:
@@ -179,17 +191,19 @@ class _Check:
                 self._problems.add(written, (*where, "type"), IN_ANOTHER if inner else IN_OWN_FORM)
             else:
                 beside = (TYPE,) if takes_chains else ()
-                processor = read_processor(item, where, self._reader, self._problems, beside=beside)
-                if processor is not None:
-                    yield _Part(item, where, [Placed(item, where, processor)])
+                read = read_processor(item, where, self._reader, self._problems, beside=beside)
+                if read.processor is not None:
+                    yield _Part(item, where, [Placed(item, where, read.processor)])
+                elif read.stand_in is not None:
+                    yield _Part(item, where, [], stand_in=Placed(item, where, read.stand_in))
 
     def _inner(self, item: yaml.Node, path: Path) -> _Part:
         found = read_inner(item, path, self._reader, self._problems)
         options, placed, named = found.options, list[Placed](), None
         if found.processors is not None and found.processors.items is not None:
-            parts = self._parts(found.processors.items, found.processors.path, inner=True)
+            parts = list(self._parts(found.processors.items, found.processors.path, inner=True))
             placed.extend(each for part in parts for each in part.placed)
-            self._note_order(placed, "error")
+            self._note_order([each for part in parts for each in part.ordered], "error")
         if found.name is not None and options.chain is not None:
             where = (*path, "chain")
             chain = self._chain_named(options.chain, found.name, where, "entry")
@@ -238,6 +252,10 @@ class _Check:
         for index, message in in_order(each.processor for each in placed):
             self._problems.add(placed[index].node, placed[index].path, message, severity)
 
+    def _advise_on_order(self, placed: Sequence[Placed]) -> None:
+        for index, message, severity in order_advice([each.processor for each in placed]):
+            self._problems.add(placed[index].node, placed[index].path, message, severity)
+
     def _note_handovers(self, placed: Sequence[Placed], options: ChainOptions) -> None:
         """Note what the chain may not hand over to the provider of the model that it names."""
         if options.model is None or not any(can_hand_over(each.processor) for each in placed):
@@ -263,6 +281,26 @@ class _Check:
         if why:
             told = f"no breakpoint helps {shown(options.model)}: {why}; remove it, or name the model that is asked"
             self._problems.add(marking[0].node, marking[0].path, told, "warning")
+
+    def _warn_of_window(self, placed: Sequence[Placed], options: ChainOptions) -> None:
+        """Warn of what goes by the window of a model that nobody knows."""
+        resting = [each for each in placed if goes_by_window(each.processor)]
+        if options.model is None or not resting:
+            return
+        try:
+            with own_profile(load_own(options.profile)):
+                tokens = assumed_window(options.model)
+        except ConfigError:
+            return
+        if tokens is not None:
+            names = dict.fromkeys(each.processor.type_name for each in resting)
+            does = [f"{name} goes by {tokens} tokens, which are assumed" for name in names if name != "budget"]
+            does += ["budget does nothing"] if "budget" in names else []
+            told = (
+                f"how large the window of {shown(options.model)} is, is not known: {'; '.join(does)}; add 'profile: "
+                "{window: {input_tokens: N}}' to the chain"
+            )
+            self._problems.add(resting[0].node, resting[0].path, told, "warning")
 
     def _warn_of_nothing_removed(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:
         without = [each for chain in chains if chain.options.archive == "none" for each in chain.placed]

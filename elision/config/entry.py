@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import yaml
-from pydantic import ValidationError
+from pydantic import AliasChoices, ValidationError
 
 from elision.config.problems import Path, Problems, shown, suggestion
 from elision.config.values import Entry, Reader, described, is_known, is_mapping, tag_problem
@@ -14,40 +15,60 @@ from elision.config.wording import complaints
 from elision.registry import plugins
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
     from elision.processor import Processor
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProcessor:
+    """An entry as far as it could be read: its processor, or else one that only keeps its place in the order."""
+
+    processor: Processor | None = None
+    stand_in: Processor | None = None
 
 
 def read_processor(
     item: yaml.Node, path: Path, reader: Reader, problems: Problems, *, beside: Collection[str] = ()
-) -> Processor | None:
+) -> ReadProcessor:
     """Return the processor that an item of a chain describes; what is wrong with it is noted.
 
     ``beside`` are the types that may stand there besides the processors'.
     """
     if not isinstance(item, yaml.MappingNode) or not is_mapping(item):
         problems.add(item, path, _not_a_processor(item))
-        return None
+        return ReadProcessor()
     entries = reader.entries(item, path)
     data = reader.readable(entries, path)
     cls = _class_of(item, entries, data, path, problems, beside=beside)
     if cls is None:
-        return None
+        return ReadProcessor()
     unread = entries.keys() - data.keys()
+    unusable = ReadProcessor(stand_in=cls.model_construct(type=data["type"]))
     try:
         processor = cls.model_validate(data)
     except ValidationError as error:
-        options = {field.alias or name: field for name, field in cls.model_fields.items()}
+        options = {option_name(name, field): field for name, field in cls.model_fields.items()}
         for found in complaints(error, data, str(data["type"]), options):
             if found.missing not in unread:
                 node = node_at(item, found.at, reader, key=found.key)
                 problems.add(node, (*path, *found.at), found.message)
-        return None
+        return unusable
     except Exception as error:  # noqa: BLE001 (a plugin's own check may raise anything)
         owner = plugins().owner("elision_processors", str(data["type"]))
         told = f"its options cannot be checked ({type(error).__name__}: {error}); mend plugin {owner!r}"
         problems.add(item, path, told)
-        return None
-    return None if unread else processor
+        return unusable
+    return unusable if unread else ReadProcessor(processor)
+
+
+def option_name(name: str, field: FieldInfo) -> str:
+    """Return the name under which a chain file has a field."""
+    alias = field.validation_alias
+    if isinstance(alias, AliasChoices):
+        names = [choice for choice in alias.choices if isinstance(choice, str)]
+        return name if name in names or not names else names[0]
+    return alias if isinstance(alias, str) else name
 
 
 def _class_of(

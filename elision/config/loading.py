@@ -28,6 +28,9 @@ def load(source: str | Path, *, attempt: int | None = None, archive: str | None 
 
 def loads(text: str, *, source: str = "<string>", attempt: int | None = None, archive: str | None = None) -> Chain:
     """Load a chain from YAML text; ``source`` names it in messages."""
+    if not isinstance(text, str):
+        told = f"a chain is YAML text, this is of type {type(text).__name__}; give text, or a path to elision.load"
+        raise ConfigError([Problem(source, 0, 0, "", told)])
     checked = check(text, source)
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:

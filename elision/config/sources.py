@@ -23,6 +23,9 @@ def shipped_chains() -> Mapping[str, Traversable]:
 
 def text_of(source: str | Path) -> str:
     """Return the text of a chain: of the shipped one of that name, or else of the file at that path."""
+    if not isinstance(source, str | Path):
+        told = f"a chain is loaded by its name or path, this is of type {type(source).__name__}; give one of these"
+        raise ConfigError([Problem("load", 0, 0, "", f"{told}, YAML to elision.loads, processors to elision.Chain")])
     shipped = shipped_chains()
     if isinstance(source, str) and source in shipped:
         return shipped[source].read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -31,6 +32,9 @@ _ALLOWED = {
     "at most {max_length} long": ("too_long",),
     "text that matches {pattern}": ("string_pattern_mismatch",),
 }
+_SHORT = re.compile(r"[A-Za-z_][\w-]{0,60}")
+"""A text that YAML has in a list without quotes."""
+
 _WORDS = {kind: words for words, kinds in _ALLOWED.items() for kind in kinds}
 
 
@@ -108,8 +112,11 @@ def _wrong(at: Path, details: list[Any], fields: Mapping[str, FieldInfo]) -> str
         return said[0] if ";" in said[0] else f"{said[0]}; correct it"
     allowed = list(dict.fromkeys(_allowed(detail) for detail in details))
     name = path_text(at) or "this"
+    given = details[0]["input"]
     advice = _advice(fields.get(str(at[0])) if len(at) == 1 else None)
-    return f"{name} is {shown(details[0]['input'])}; it must be {' or '.join(allowed)}; {advice}"
+    if isinstance(given, str) and "a list" in allowed:
+        advice = f"write {at[-1] if at else 'it'}: [{given}]" if _SHORT.fullmatch(given) else f"write [{shown(given)}]"
+    return f"{name} is {shown(given)}; it must be {' or '.join(allowed)}; {advice}"
 
 
 def _is_custom(detail: Any) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from contextlib import suppress
 from hashlib import sha256
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from elision.archive.sqlite_file import trouble
 from elision.errors import ArchiveError
 from elision.offloading.folder import opened
 from elision.reducing.json_text import is_json
+
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What file systems answer that know no second name of a file: those of FAT, and of folders shared with a machine."""
 
 NAME_CHARS = 32
 """Characters of a file's name: 128 bits of the sha256 of what is in it."""
@@ -73,21 +77,8 @@ def _taken(file: OffloadedFile) -> ArchiveError:
 
 def _put(file: OffloadedFile, folder: int) -> None:
     """Write the file without its name, then give it that: a kill leaves no half of it."""
-    new, part = _begun(file, folder)
-    try:
-        with os.fdopen(new, "wb") as begun:
-            begun.write(file.data)
-            begun.flush()
-            os.fsync(new)
-            with suppress(FileExistsError):
-                if part:
-                    os.link(part, file.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-                else:
-                    os.link(f"/proc/self/fd/{new}", file.name, dst_dir_fd=folder, follow_symlinks=True)
-    finally:
-        if part:
-            with suppress(OSError):
-                os.unlink(part, dir_fd=folder)
+    if not _put_unnamed(file, folder):
+        _put_named(file, folder)
     os.fsync(folder)
     if not _is_there(file, folder):
         raise ArchiveError(
@@ -95,11 +86,51 @@ def _put(file: OffloadedFile, folder: int) -> None:
         )
 
 
-def _begun(file: OffloadedFile, folder: int) -> tuple[int, str]:
-    """Open a new file that has no name, or where the system has none such, one with a name of its own."""
+def _put_unnamed(file: OffloadedFile, folder: int) -> bool:
+    """Write a file that has no name until it is whole; false where the system has none such."""
     unnamed = getattr(os, "O_TMPFILE", 0)
-    if unnamed and os.path.isdir("/proc/self/fd"):
-        with suppress(OSError):
-            return os.open(".", os.O_WRONLY | unnamed, 0o600, dir_fd=folder), ""
+    if not unnamed or not os.path.isdir("/proc/self/fd"):
+        return False
+    try:
+        new = os.open(".", os.O_WRONLY | unnamed, 0o600, dir_fd=folder)
+    except OSError:
+        return False
+    with os.fdopen(new, "wb") as begun:
+        _fill(begun, file.data)
+        try:
+            os.link(f"/proc/self/fd/{new}", file.name, dst_dir_fd=folder, follow_symlinks=True)
+        except FileExistsError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def _put_named(file: OffloadedFile, folder: int) -> None:
+    """Write a file under a name of its own, and give it the right one when it is whole."""
     part = f".{file.name}.{secrets.token_hex(8)}.part"
-    return os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder), part
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder), "wb") as begun:
+        try:
+            _fill(begun, file.data)
+            _name(file, part, folder)
+        finally:
+            with suppress(OSError):
+                os.unlink(part, dir_fd=folder)
+
+
+def _fill(begun: BinaryIO, data: bytes) -> None:
+    begun.write(data)
+    begun.flush()
+    os.fsync(begun.fileno())
+
+
+def _name(file: OffloadedFile, part: str, folder: int) -> None:
+    try:
+        os.link(part, file.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if not _is_there(file, folder):
+            os.rename(part, file.name, src_dir_fd=folder, dst_dir_fd=folder)

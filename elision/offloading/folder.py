@@ -7,6 +7,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
 
 from elision.errors import ArchiveError
 
@@ -123,6 +126,17 @@ def _require_closed(descriptor: int, folder: str) -> None:
     mode = os.fstat(descriptor).st_mode
     if mode & stat.S_IWOTH:
         raise ArchiveError(f"{folder!r} can be written by anybody; run chmod o-w on it, or name another folder")
+
+
+def _named(folder: str) -> str:
+    wrong = _ill_named(folder)
+    if wrong:
+        raise ValueError(wrong)
+    return folder
+
+
+OffloadFolder: TypeAlias = Annotated[str, AfterValidator(_named)]
+"""The path of a folder for offloaded results; its name is checked when the option is read."""
 
 
 def _ill_named(folder: str) -> str:

@@ -32,3 +32,5 @@ class PlaceholderFacts:
     """Version of a skill."""
     path: str = ""
     """Path of a skill."""
+    files: int = 0
+    """Documents, sound and the like that are removed."""

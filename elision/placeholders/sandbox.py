@@ -1,10 +1,11 @@
-"""The sandbox in which templates of placeholders run: texts, conditions and loops, and nothing that can grow."""
+"""The sandbox in which templates run: texts, conditions and loops, and nothing that can grow."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from dataclasses import dataclass
+from functools import cache, wraps
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError, nodes
@@ -18,7 +19,24 @@ from elision.errors import nearest
 from elision.placeholders.cleaning import shortened
 
 MAX_CHARS = 4000
-"""Of a template, and of what comes out of it."""
+"""Of a placeholder's template, and of what comes out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What templates are for: how it is called, how long they and what comes out of them may be, and how to mend that.
+
+    With ``blocks`` a line that has nothing but a tag leaves no line behind.
+    """
+
+    name: str
+    max_source: int
+    max_chars: int
+    shorter: str
+    blocks: bool = False
+
+
+PLACEHOLDER = Kind("a placeholder", MAX_CHARS, MAX_CHARS, "a placeholder must be shorter than what it stands for")
 
 _SHOWN = (str, int, float, list, tuple, dict, type(None), Undefined)
 _NODES = frozenset(
@@ -71,18 +89,20 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             return self.undefined(hint, obj=obj, name=argument)
 
 
-def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _bounded(function: Callable[..., Any], kind: Kind) -> Callable[..., Any]:
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
         made = function(*args, **options)
-        if isinstance(made, str) and len(made) > MAX_CHARS:
-            raise Unusable(_TOO_LONG)
+        if isinstance(made, str) and len(made) > kind.max_chars:
+            raise Unusable(_too_long(kind))
         return made
 
     return checked
 
 
-_TOO_LONG = f"it gives more than {MAX_CHARS:,} characters; a placeholder must be shorter than what it stands for"
+def _too_long(kind: Kind) -> str:
+    return f"it gives more than {kind.max_chars:,} characters; {kind.shorter}"
+
 
 _FILTERS: dict[str, Callable[..., Any]] = {
     "capitalize": lambda value: str(value).capitalize(),
@@ -106,30 +126,36 @@ def _shown(value: Any) -> Any:
     return value
 
 
-def _environment() -> _Sandbox:
-    # Placeholders are plain text for a model: HTML escaping would change what was said.
-    environment = _Sandbox(undefined=StrictUndefined, autoescape=False, finalize=_shown)
+@cache
+def _environment(kind: Kind) -> _Sandbox:
+    # Plain text for a model: HTML escaping would change what was said.
+    environment = _Sandbox(
+        undefined=StrictUndefined,
+        autoescape=False,
+        finalize=_shown,
+        trim_blocks=kind.blocks,
+        lstrip_blocks=kind.blocks,
+    )
     environment.globals.clear()
-    environment.filters = {name: _bounded(function) for name, function in _FILTERS.items()}
+    environment.filters = {name: _bounded(function, kind) for name, function in _FILTERS.items()}
     environment.tests = {name: TESTS[name] for name in _TESTS}
     return environment
-
-
-_ENVIRONMENT = _environment()
 
 
 class Compiled:
     """A template that has been looked through, and the names that it uses."""
 
-    def __init__(self, source: str, known: Mapping[str, Any]) -> None:
+    def __init__(self, source: str, known: Iterable[str], kind: Kind = PLACEHOLDER) -> None:
         """Raise :class:`Unusable` where ``source`` uses what a template may not, or a name that is not ``known``."""
-        if len(source) > MAX_CHARS:
-            raise Unusable(f"it has {len(source):,} characters; at most {MAX_CHARS:,} are allowed")
+        if len(source) > kind.max_source:
+            raise Unusable(f"it has {len(source):,} characters; at most {kind.max_source:,} are allowed")
+        environment, known = _environment(kind), list(known)
         try:
-            parsed = _ENVIRONMENT.parse(source)
-            _look_through(parsed)
+            parsed = environment.parse(source)
+            _look_through(parsed, kind)
             names = find_undeclared_variables(parsed)
-            self._template = _ENVIRONMENT.from_string(source)
+            self._template = environment.from_string(source)
+            self._kind = kind
         except Unusable:
             raise
         except TemplateError as error:
@@ -145,31 +171,32 @@ class Compiled:
     def render(self, values: Mapping[str, Any]) -> str:
         """Return the text for some values."""
         try:
-            return "".join(_at_most(MAX_CHARS, self._template.generate(values)))
+            return "".join(_at_most(self._kind, self._template.generate(values)))
         except Unusable:
             raise
         except Exception as error:
             raise Unusable(f"it cannot be rendered: {str(error) or type(error).__name__}") from error
 
 
-def _at_most(chars: int, pieces: Iterable[str]) -> Iterator[str]:
+def _at_most(kind: Kind, pieces: Iterable[str]) -> Iterator[str]:
+    chars = kind.max_chars
     for piece in pieces:
         chars -= len(piece)
         if chars < 0:
-            raise Unusable(_TOO_LONG)
+            raise Unusable(_too_long(kind))
         yield piece
 
 
-def _look_through(parsed: nodes.Template) -> None:
+def _look_through(parsed: nodes.Template, kind: Kind) -> None:
     """Raise :class:`Unusable` at the first thing that a template may not use."""
     for node in parsed.find_all(nodes.Node):
-        kind = type(node).__name__
-        if kind not in _NODES:
+        name = type(node).__name__
+        if name not in _NODES:
             raise Unusable(
-                f"{_SPOKEN.get(kind, kind)} is not allowed in a placeholder; use variables, filters, 'if' and 'for'"
+                f"{_SPOKEN.get(name, name)} is not allowed in {kind.name}; use variables, filters, 'if' and 'for'"
             )
         if isinstance(node, nodes.For) and node.find(nodes.For):
-            raise Unusable("a 'for' inside a 'for' is not allowed in a placeholder; use one")
+            raise Unusable(f"a 'for' inside a 'for' is not allowed in {kind.name}; use one")
         if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
             raise Unusable(f"there is no filter {node.name!r}; {nearest(node.name, _FILTERS, what='filters')}")
         if isinstance(node, nodes.Test) and node.name not in _TESTS:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HEAD_CHARS = 200
 _MOST_HEAD_CHARS = 2000
 _CLASS_CHARS = 40
+_PATH_ARGUMENTS = ("path", "file_path", "filename")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -30,9 +31,16 @@ def _head(facts: PlaceholderFacts, head_chars: int) -> str:
     return clean(facts.text, min(head_chars, _MOST_HEAD_CHARS))
 
 
+def _path_argument(facts: PlaceholderFacts) -> str:
+    """Return what the call names as its path."""
+    given = arguments(facts.arguments)
+    found = (given.get(name) for name in _PATH_ARGUMENTS) if isinstance(given, dict) else ()
+    return next((value for value in found if isinstance(value, str)), "")
+
+
 def _fields(facts: PlaceholderFacts, head_chars: int) -> dict[str, Any]:
     """Return what the template ``json`` shows; what is empty is left out."""
-    counts = {"chars": facts.chars, "lines": facts.lines, "images": facts.images}
+    counts = {"chars": facts.chars, "lines": facts.lines, "images": facts.images, "files": facts.files}
     found = {
         "removed": {name: count for name, count in counts.items() if count} or {"chars": 0},
         "tool": tool_name(facts.tool),
@@ -56,7 +64,7 @@ VARIABLES: Mapping[str, Callable[[PlaceholderFacts, int], Any]] = {
     "head": _head,
     "images": lambda facts, _: facts.images,
     "lines": lambda facts, _: facts.lines,
-    "path": lambda facts, _: wording.path(facts),
+    "path": lambda facts, _: wording.path(facts) or _path_argument(facts),
     "recall": lambda facts, _: wording.recall(facts),
     "ref": lambda facts, _: wording.ref(facts),
     "size": lambda facts, _: wording.size(facts),

@@ -31,6 +31,7 @@ def path(facts: PlaceholderFacts) -> str:
 def size(facts: PlaceholderFacts) -> str:
     """Say how much is gone: ``12345 chars, 300 lines``."""
     parts = [(facts.chars, "char"), (facts.lines if facts.lines > 1 else 0, "line"), (facts.images, "image")]
+    parts.append((facts.files, "file"))
     said = [f"{count} {noun}" if count == 1 else f"{count} {noun}s" for count, noun in parts if count]
     return ", ".join(said) or "0 chars"
 

@@ -13,6 +13,11 @@ _REGION = re.compile(r"^(?:us-gov|us|eu|apac|au|jp|in|ca|sa|global)\.(?=[a-z])")
 _VENDOR = re.compile(
     r"^(?:anthropic|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|xai|zai)\.(?=[a-z])"
 )
+_RESELLER = re.compile(
+    r"^(?:system\.ai\.|(?:databricks|anthropic|openai|google|alibaba|moonshotai|xai|zai|fw|spot|coding|cc)-+)(?=[a-z])"
+)
+_VERSION_FIRST = re.compile(r"^claude-([4-9](?:[.-]\d)?)-(opus|sonnet|haiku|fable|mythos)\b")
+_ROUTE = re.compile(r"(?::[a-z][a-z-]*|@default)$")
 _DATED = re.compile(r"(?:[-@]20\d{2}-?\d{2}-?\d{2}|-latest)(?:-v\d+(?::\d+)?)?$|:[a-z]+$")
 
 
@@ -36,7 +41,11 @@ class ModelName:
 
 
 def model_name(given: str) -> ModelName:
-    """Take a name apart: ``bedrock/us.anthropic.claude-opus-5-v1:0`` is ``claude-opus-5-v1:0`` of ``bedrock``."""
+    """Take a name apart: ``bedrock/us.anthropic.claude-opus-5-v1:0`` is ``claude-opus-5-v1:0`` of ``bedrock``.
+
+    The last form is the one of the model's maker: ``databricks-claude-opus-5``, ``claude-5-opus`` and
+    ``claude-opus-5:thinking`` are ``claude-opus-5``.
+    """
     name = given.strip().lower()[:MAX_CHARS]
     *before, last = name.split("/")
     provider = before[0] if before else ""
@@ -46,4 +55,7 @@ def model_name(given: str) -> ModelName:
     bare = _VENDOR.sub("", without_region)
     if bare != last and not provider:
         provider = "bedrock"
-    return ModelName(name, provider, tuple(dict.fromkeys([bare, without_region, last])))
+    own = _VERSION_FIRST.sub(r"claude-\2-\1", _RESELLER.sub("", _ROUTE.sub("", bare)))
+    if _RESELLER.match(bare) and not provider:
+        provider = "reseller"
+    return ModelName(name, provider, tuple(dict.fromkeys([bare, without_region, last, own])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -242,7 +242,14 @@ def _prices(merged: _Merged, *, known: bool) -> Prices:
     base = _rates(given, given, factor)
     stated = [{key: value for key, value in each.items() if value is not None} for each in given.get("tiers") or ()]
     tiers = tuple(Tier(each["above_tokens"], _rates(each, given, factor)) for each in stated)
+    if merged.values["cache"]["marks"] == "none":
+        return Prices(_uncached(base), tuple(Tier(each.above_tokens, _uncached(each.rates)) for each in tiers), known)
     return Prices(base, tiers, known)
+
+
+def _uncached(rates: Rates) -> Rates:
+    """Return the prices of a model without a cache: all is paid as input."""
+    return replace(rates, cache_read=rates.input, cache_write=rates.input, cache_write_1h=None)
 
 
 def _rates(given: Mapping[str, Any], base: Mapping[str, Any], factor: float) -> Rates:

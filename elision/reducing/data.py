@@ -11,6 +11,7 @@ _SHORTEST = 512
 _SAMPLE = 4096
 _BINARY_SHARE = 0.1
 _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+_NULS = re.compile("\x00{16,}")
 _RUN = re.compile(
     r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)[^,\s\"]{0,80},)?"
     r"(?P<data>(?:(?:[A-Za-z0-9+/_-]|\\/){60,}+(?:\r?\n|\\r\\n|\\n)?)++[A-Za-z0-9+/_-]*+={0,2})"
@@ -44,6 +45,11 @@ def binary_note(text: str, way_back: str) -> str:
     """Return what stands for a text that is binary."""
     head = text[:16].encode("latin-1", "replace")
     return _note(f"binary data{_kind(head)}, {len(text)} chars", way_back)
+
+
+def without_nuls(text: str, way_back: str) -> str:
+    """Return a text with notes in place of the holes that a log has which was cut off while it was written."""
+    return _NULS.sub(lambda match: _note(f"{len(match[0])} NUL chars", way_back), text) if "\x00" in text else text
 
 
 def without_base64(text: str, way_back: str) -> str:

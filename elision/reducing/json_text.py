@@ -24,18 +24,21 @@ class NotPlainError(ValueError):
     """A text is no JSON, or would not come back as it was: names that occur twice, NaN."""
 
 
-def parse(text: str) -> Any:
-    """Read JSON; raise :class:`NotPlainError` where it could not be written again as it was, or takes too long."""
+def parse_at(text: str, begin: int) -> tuple[Any, int]:
+    """Read the JSON that begins at a place, and say where it ends, whatever follows.
+
+    :class:`NotPlainError` is raised where it could not be written again as it was, or takes too long.
+    """
     if len(text) > _LONGEST_READ:
         raise NotPlainError("it is too long to be read")
     try:
-        return DECODER.decode(text)
+        return DECODER.raw_decode(text, begin)
     except (ValueError, RecursionError) as error:
         raise NotPlainError(str(error)) from None
 
 
 def write(value: Any) -> str:
-    """Write what :func:`parse` has read, without spaces."""
+    """Write what :func:`parse_at` has read, without spaces."""
     match value:
         case Number():
             return str(value)

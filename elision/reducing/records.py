@@ -1,23 +1,26 @@
-"""The records in a text: the elements of a list in JSON, or lines of JSON."""
+"""The records in a text: the elements of a list in JSON, or documents in a row, as lines of JSON are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from elision.reducing.json_text import DECODER, NotPlainError, is_json_line, parse
+from elision.reducing.json_text import DECODER, NotPlainError, parse_at
 
-_BEGINS = re.compile(r"^[\[{]", re.MULTILINE)
+_BEGINS = re.compile(r"(?:\A[ \t\r\n]*|^)[\[{](?=[ \t\r\n]*[\"\[{\]}\d\-tfn])", re.MULTILINE)
+_MOST_BEGINNINGS = 8
+"""Lines that can be the first of JSON, of which the document is looked for."""
 _DEEPEST = 4
-_FEWEST_LINES = 2
+_SHORTEST_ROW = 2
 _SPACE = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of a document; ``at`` are the names that lead to their list, none in a list and in lines.
+    """The records of a document; ``at`` are the names that lead to their list, none in a list and in a row.
 
     ``text`` is the place of their text among those of a result, ``start`` and ``stop`` where the document is in it.
     """
@@ -37,7 +40,7 @@ class Records:
 
 
 def find_records(texts: Sequence[str]) -> Records | None:
-    """Return the records in the longest text of a result that has any: its longest list, or its lines.
+    """Return the records in the longest text of a result that has any: its longest list, or its documents in a row.
 
     ``None`` where there are none, or where JSON could not be written again as it was.
     """
@@ -53,10 +56,9 @@ def record_texts(texts: Sequence[str]) -> list[str] | None:
     found = find_records(texts)
     if found is None:
         return None
-    text = texts[found.text][found.start : found.stop]
+    text, at = texts[found.text], _skip(texts[found.text], found.start)
     if found.are_lines:
-        return [line.strip(_SPACE) for line in text.split("\n") if line.strip(_SPACE)]
-    at = _skip(text, 0)
+        return [text[begin:end] for _, begin, end in _row(text, at)]
     for name in found.at:
         at = _value_of(text, at, name)
     return _elements(text, at)
@@ -64,22 +66,34 @@ def record_texts(texts: Sequence[str]) -> list[str] | None:
 
 def _records_of(text: str) -> Records | None:
     """Return the records of a text that is JSON, or has nothing but a few lines around it, as shells show output."""
-    found = _read(text)
-    if found is not None:
-        return replace(found, stop=len(text))
-    begin = _BEGINS.search(text)
-    end = max(text.rfind("]"), text.rfind("}")) + 1
-    if begin is None or end - begin.start() < len(text) // 2 or (begin.start(), end) == (0, len(text)):
+    for match in islice(_BEGINS.finditer(text), _MOST_BEGINNINGS):
+        found = _beginning_at(text, match.end() - 1)
+        if found is not None:
+            before, behind = text[: found.start].strip(_SPACE), text[found.stop :].strip(_SPACE)
+            return replace(found, start=found.start if before else 0, stop=found.stop if behind else len(text))
+    return None
+
+
+def _beginning_at(text: str, begin: int) -> Records | None:
+    """Return the records of one document, or of documents in a row, that are at least half of a text."""
+    half = len(text) // 2
+    if len(text) - begin < half:
         return None
-    found = _read(text[begin.start() : end])
-    return None if found is None else replace(found, start=begin.start(), stop=end)
-
-
-def _read(text: str) -> Records | None:
     try:
-        document = parse(text)
+        document, stop = parse_at(text, begin)
     except NotPlainError:
-        return _lines(text)
+        return None
+    if stop - begin >= half:
+        found = _of_document(document)
+        if found is not None:
+            return replace(found, start=begin, stop=stop)
+    row = list(_row(text, begin))
+    if len(row) < _SHORTEST_ROW or (stop := row[-1][2]) - begin < half:
+        return None
+    return Records(None, (), [record for record, _, _ in row], are_lines=True, start=begin, stop=stop)
+
+
+def _of_document(document: Any) -> Records | None:
     at = () if isinstance(document, list) else _longest(document)
     if at is None:
         return None
@@ -89,14 +103,15 @@ def _read(text: str) -> Records | None:
     return Records(document, at, found) if found else None
 
 
-def _lines(text: str) -> Records | None:
-    lines = [line for line in text.split("\n") if line.strip()] if text.lstrip()[:1] in ("{", "[") else []
-    if len(lines) < _FEWEST_LINES or not is_json_line(lines[0]):
-        return None
-    try:
-        return Records(None, (), [parse(line) for line in lines], are_lines=True)
-    except NotPlainError:
-        return None
+def _row(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
+    """Yield objects and lists that stand one after the other, and where each begins and ends."""
+    while at < len(text) and text[at] in "[{":
+        try:
+            record, end = parse_at(text, at)
+        except NotPlainError:
+            return
+        yield record, at, end
+        at = _skip(text, end)
 
 
 def _longest(document: Any) -> tuple[str, ...] | None:
@@ -123,7 +138,7 @@ def _without(document: Any, at: tuple[str, ...]) -> Any:
 
 
 def _skip(text: str, at: int) -> int:
-    while text[at] in _SPACE:
+    while at < len(text) and text[at] in _SPACE:
         at += 1
     return at
 

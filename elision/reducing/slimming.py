@@ -16,6 +16,8 @@ _INNER = 3
 """Elements that are shown of a list inside a record."""
 
 _SHORTEST_VALUE = 24
+_DEEPEST = 32
+"""Levels of a record that are shown; JSON can be as deep as it is long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,27 +95,29 @@ class _Brief:
         picked = {field: value for field in self.fields for value in _at(record, field.split("."))}
         return self._short(picked or record)
 
-    def _short(self, value: Any) -> Any:
+    def _short(self, value: Any, depth: int = _DEEPEST) -> Any:
         match value:
             case Number():
                 return value
             case str():
                 return _shortened(value, self.chars)
+            case dict() | list() if not depth:
+                return "…"
             case dict():
-                return {name: self._short(inner) for name, inner in value.items()}
+                return {name: self._short(inner, depth - 1) for name, inner in value.items()}
             case list():
                 more = [f"… {len(value) - _INNER} more"] if len(value) > _INNER else []
-                return [self._short(inner) for inner in value[:_INNER]] + more
+                return [self._short(inner, depth - 1) for inner in value[:_INNER]] + more
             case _:
                 return value
 
 
-def _at(value: Any, names: list[str]) -> list[Any]:
+def _at(value: Any, names: list[str], depth: int = _DEEPEST) -> list[Any]:
     """Return what stands at a dotted path, in a list; nothing where nothing does.  In lists, of each element."""
     if not names:
         return [value]
     if isinstance(value, list):
-        found = [one for inner in value for one in _at(inner, names)]
+        found = [one for inner in value for one in _at(inner, names, depth - 1)] if depth else []
         return [found] if found else []
     if not isinstance(value, dict):
         return []

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 from elision.history import Content, Text, plain
 from elision.reducing.bounds import head_end, sendable, tail_start
-from elision.reducing.data import binary_note, is_binary, without_base64
-from elision.reducing.error_lines import ERROR_PATTERN, error_lines, error_places
+from elision.reducing.data import binary_note, is_binary, without_base64, without_nuls
+from elision.reducing.error_lines import error_lines, error_places
 from elision.reducing.json_text import are_json_lines, is_json, is_json_line
 from elision.reducing.limit import Limit, is_shorter
 
@@ -58,11 +59,17 @@ class _Run(NamedTuple):
 
 
 def truncate_content(
-    content: Iterable[Content], how: Truncation, *, way_back: Callable[[], str] = str, model: str | None = None
+    content: Iterable[Content],
+    how: Truncation,
+    *,
+    way_back: Callable[[], str] = str,
+    model: str | None = None,
+    first_found: Callable[[str, str], str] = lambda _, found: found,
 ) -> tuple[Content, ...] | None:
     """Return a long result cut to its head and tail; ``None`` where it is short, or would not become shorter.
 
-    Images stay.  ``way_back`` says how the whole is had; it is asked only where something is cut.
+    Images stay.  ``way_back`` says how the whole is had; it is asked only where something is cut.  ``first_found`` is
+    told about what, and what was found now, where that is a matter of time, and returns what was found first.
     """
     found = tuple(content)
     limit = Limit(how.threshold_tokens, how.threshold_chars, model)
@@ -70,7 +77,7 @@ def truncate_content(
     if not limit.passed(before):
         return None
     told = way_back()
-    runs = [_looked_at(run, how, told) for run in _runs(found)]
+    runs = [_looked_at(run, how, told, first_found) for run in _runs(found)]
     for times in range(-1, _ROUNDS):
         made = tuple(_cut(runs, how.halved(times), told) if times >= 0 else _uncut(runs))
         after = [part.text for part in made if isinstance(part, Text)]
@@ -88,15 +95,19 @@ def _runs(content: Iterable[Content]) -> Iterator[_Run]:
             yield from (_Run((piece,), None) for piece in pieces)
 
 
-def _looked_at(run: _Run, how: Truncation, way_back: str) -> _Run:
+def _looked_at(run: _Run, how: Truncation, way_back: str, first_found: Callable[[str, str], str]) -> _Run:
     if run.text is None:
         return run
-    if is_binary(run.text):
+    text = without_nuls(run.text, way_back)
+    if is_binary(text):
         return run._replace(text=binary_note(run.text, way_back))
-    text = without_base64(run.text, way_back) if len(run.text) <= _LONGEST_SEARCHED else run.text
+    text = without_base64(text, way_back) if len(text) <= _LONGEST_SEARCHED else text
     errors: Sequence[int] = ()
     if how.keep_error_lines:
-        errors = error_places(text, how.error_pattern or ERROR_PATTERN, head=how.head_chars, tail=how.tail_chars)
+        about = f"error_pattern\0{how.error_pattern}\0{text}"
+        errors = error_places(
+            text, how.error_pattern, head=how.head_chars, tail=how.tail_chars, agreed=partial(first_found, about)
+        )
     if is_json(text):
         return run._replace(text=text, form="JSON", errors=errors)
     return run._replace(text=text, form="lines of JSON" if are_json_lines(text) else "text", errors=errors)

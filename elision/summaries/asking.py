@@ -7,11 +7,12 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from elision.ledger import Fact, key_of
+from elision.ledger import Fact, Ledger, key_of
 from elision.placeholders.cleaning import shortened
+from elision.summaries.background import Background, Going, Told
 from elision.summaries.rendering import render_summary
 from elision.summaries.writing import SummaryError
 
@@ -41,37 +42,108 @@ class Asked:
     begin: Callable[[], object] = bool
 
 
-def answer(view: View, asked: Asked, content: str, prompts: Sequence[Callable[[], str]]) -> str:
-    """Return what a model answers to the first of some prompts that is short enough for it.
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked: prompts, each shorter than the one before, of which the first that is short enough is answered.
 
-    What came of it is recorded by the content hash of what is summed up, the first prompt and the model: nobody is
-    asked again for the same.
+    What came of it is known by the content hash of what is summed up, the first prompt and the model.
     """
+
+    asked: Asked
+    key: bytes
+    prompts: Sequence[Callable[[], str]]
+
+    def told(self, going: Going = lambda: True) -> Told:
+        """Ask, and return what came of it; where a prompt is too long for the model, ask with the next one."""
+        failed = ""
+        for prompt in self.prompts:
+            text, failed, too_long = _in_time(self.asked, prompt())
+            if not failed:
+                return {"text": text} if text.strip() else {"failed": f"{self.asked.name} gave nothing"}
+            if not too_long or not going():
+                break
+        return {"failed": failed}
+
+    def ask_in(self, background: Background) -> None:
+        """Have a thread ask; what it asks is written out here and now."""
+        prompts = [_fixed(prompt()) for prompt in self.prompts]
+        background.ask(self.key, replace(self, prompts=prompts).told)
+
+
+def query(asked: Asked, content: str, prompts: Sequence[Callable[[], str]]) -> Query:
+    """Return what is asked about some content."""
     first = prompts[0]()
     digest = hashlib.sha256("\0".join((content, first, asked.name, asked.model)).encode("utf-8", "surrogatepass"))
-    key = key_of("summary", digest.digest(), asked.model)
+    return Query(asked, key_of("summary", digest.digest(), asked.model), [lambda: first, *prompts[1:]])
+
+
+class NotYetError(Exception):
+    """What is asked has not been answered yet."""
+
+
+Asking: TypeAlias = Callable[[Query], str]
+"""Answers a query, or raises: :class:`SummaryError` where that failed, :class:`NotYetError` where it goes on."""
+
+
+def at_once(view: View) -> Asking:
+    """Return what waits for each answer; nobody is asked for again what is in the ledger."""
     ledger = view.originals.ledger
-    known = ledger.look_up([key]).get(key)
-    if known is None:
-        told = _told(asked, [lambda: first, *prompts[1:]])
-        known = Fact(kind="outcome", text=json.dumps(told, sort_keys=True))
-        ledger.record(key, known)
-    outcome = json.loads(known.text)
+
+    def answer(query: Query) -> str:
+        if not known(ledger, query.key):
+            keep(ledger, query.key, query.told())
+        return answer_in(ledger, query)
+
+    return answer
+
+
+def meanwhile(view: View) -> Asking:
+    """Return what goes on without an answer that is not there yet, and has it asked for."""
+    ledger, background = view.originals.ledger, view.originals.background
+
+    def answer(query: Query) -> str:
+        if not known(ledger, query.key):
+            query.ask_in(background)
+        return answer_in(ledger, query)
+
+    return answer
+
+
+def only_known(view: View) -> Asking:
+    """Return what asks nobody."""
+    return lambda query: answer_in(view.originals.ledger, query)
+
+
+def take_in(view: View) -> None:
+    """Record what a thread was told meanwhile."""
+    taken = view.originals.background.taken()
+    if taken is not None:
+        keep(view.originals.ledger, *taken)
+
+
+def answer_in(ledger: Ledger, query: Query) -> str:
+    """Return what the ledger has of a query."""
+    fact = ledger.look_up([query.key]).get(query.key)
+    if fact is None:
+        raise NotYetError
+    outcome = json.loads(fact.text)
     if "failed" in outcome:
         raise SummaryError(str(outcome["failed"]))
     return str(outcome["text"])
 
 
-def _told(asked: Asked, prompts: Sequence[Callable[[], str]]) -> dict[str, str]:
-    """Ask; where a prompt is too long for the model, ask with the next one, which is shorter."""
-    failed = ""
-    for prompt in prompts:
-        text, failed, too_long = _in_time(asked, prompt())
-        if not failed:
-            return {"text": text} if text.strip() else {"failed": f"{asked.name} gave nothing"}
-        if not too_long:
-            break
-    return {"failed": failed}
+def known(ledger: Ledger, key: bytes) -> bool:
+    """Whether there is something under a key."""
+    return bool(ledger.look_up([key]))
+
+
+def keep(ledger: Ledger, key: bytes, told: Told) -> None:
+    """Record what came of a query."""
+    ledger.record(key, Fact(kind="outcome", text=json.dumps(told, sort_keys=True)))
+
+
+def _fixed(text: str) -> Callable[[], str]:
+    return lambda: text
 
 
 def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
@@ -79,7 +151,7 @@ def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
     try:
         asked.begin()
     except Exception as error:  # noqa: BLE001 (as below)
-        return "", f"{asked.name} cannot be asked: {shortened(str(error), 300)}", False
+        return "", f"{asked.name} cannot be asked: {shortened(_words_of(error), 300)}", False
     found: list[str] = []
     failed: list[str] = []
     too_long: list[bool] = []
@@ -92,8 +164,9 @@ def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
                 )
             )
         except BaseException as error:  # noqa: BLE001 (whatever a client raises, the run goes on)
-            failed.append(shortened(f"{type(error).__name__}: {error}", 300))
-            too_long.append(isinstance(error, PromptTooLongError) or bool(_TOO_LONG.search(str(error))))
+            told = _words_of(error)
+            too_long.append(isinstance(error, PromptTooLongError) or bool(_TOO_LONG.search(told)))
+            failed.append(shortened(f"{type(error).__name__}: {told}", 300))
 
     worker = threading.Thread(target=ask, name="elision-summary", daemon=True)
     worker.start()
@@ -107,12 +180,19 @@ def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
     return found[0], "", False
 
 
-def probed(view: View, asked: Asked, summary: str, facts: Sequence[str]) -> list[str]:
+def _words_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (an error of a client's own may fail at that, too)
+        return "what it says cannot be read"
+
+
+def probed(asking: Asking, asked: Asked, summary: str, facts: Sequence[str]) -> list[str]:
     """Return the facts that a model says cannot be told from a summary."""
     if not facts:
         return []
     prompt = render_summary("probe", {"summary": summary, "facts": list(facts)})
-    said = answer(view, asked, "probe", [lambda: prompt])
+    said = asking(query(asked, "probe", [lambda: prompt]))
     numbers = {int(number) for number in re.findall(r"\d{1,4}", said)}
     return [fact for number, fact in enumerate(facts, 1) if number in numbers]
 

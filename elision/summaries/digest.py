@@ -31,6 +31,7 @@ class Digest(BaseModel):
     lines: Annotated[int, Field(ge=0)] = 0
     chars: Annotated[int, Field(ge=0)] = 0
     findings: tuple[Line, ...] = ()
+    lays_down: tuple[Line, ...] = ()
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     ref: Annotated[str, StringConstraints(min_length=1)]
     classes: tuple[str, ...]
@@ -46,7 +47,7 @@ class Digest(BaseModel):
         return self
 
     def line(self, detail: int) -> str:
-        """Return it as one line: all of it, without most findings (1), or no more than that it was called (0)."""
+        """Return it as one line: all of it, without most findings (1), or the call and what it rules out (0)."""
         status = f"{self.status}, exit code {self.exit_code}" if self.exit_code is not None else self.status
         said = [f"step {self.step}: {self.call} -> {status}"]
         if self.outdated:
@@ -55,8 +56,10 @@ class Digest(BaseModel):
             said.append(f"{self.lines} lines, {self.chars} chars")
             said += [f"time {self.time}"] if self.time else []
             said += [f"revision {self.revision}"] if self.revision else []
-            shown = self.findings if detail > SHORT else self.findings[:1]
+            shown = self.findings if detail > SHORT else dict.fromkeys([*self.findings[:1], *self.lays_down])
             said += [f"says {' | '.join(shown)}"] if shown else []
+        elif self.lays_down:
+            said.append(f"says {' | '.join(self.lays_down)}")
         said.append(f"sha256 {self.sha256[:12]}, ref {self.ref}")
         return "; ".join(said)
 

@@ -13,14 +13,16 @@ from elision.overlay import content_at
 from elision.placeholders.calls import call_text, tool_name
 from elision.standing import RECEIPT, SKILL
 from elision.summaries.digest import Digest
+from elision.summaries.seen import Seen
+from elision.summaries.statements import stated_in
 from elision.summaries.wording import (
     exit_code,
     failing_tests,
     findings_in,
     identifiers_in,
+    laid_down_in,
     line_of,
     revision,
-    rules_in,
     verbatim,
 )
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 _TIMES = ("timestamp", "created_at", "time", "date")
 _SAID_CHARS = 300
+_STATED_CHARS = 4000
+_NAMES = 200
+"""What is kept word for word of one step: a model that writes a book is not kept whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,18 @@ def learned(view: View, number: int) -> StepFacts:
     return found
 
 
-def up_to_date(view: View, facts: StepFacts) -> StepFacts:
-    """Return what is known of a step, with what has become outdated since it was learned."""
+def up_to_date(view: View, facts: StepFacts, first: Seen) -> StepFacts:
+    """Return what is known of a step, with what has become outdated since, and where it was first seen."""
     outdated = [view.standing.superseded(paired) for paired in results_in(view, view.history.steps[facts.number])]
-    if len(outdated) != len(facts.digests) or outdated == [each.outdated for each in facts.digests]:
+    if len(outdated) != len(facts.digests):
         return facts
-    pairs = zip(facts.digests, outdated, strict=True)
-    return replace(facts, digests=tuple(each.model_copy(update={"outdated": now}) for each, now in pairs))
+    digests = [
+        each.model_copy(
+            update={"outdated": now, "time": each.time or first.times.get(facts.number, ""), "session": first.session}
+        )
+        for each, now in zip(facts.digests, outdated, strict=True)
+    ]
+    return replace(facts, digests=tuple(digests))
 
 
 def results_in(view: View, step: Step) -> list[Paired]:
@@ -90,26 +100,26 @@ def _learn(view: View, step: Step) -> StepFacts:
     results = results_in(view, step)
     texts = [source(view, paired.address) for paired in results]
     classes = [view.standing.classes(paired) for paired in results]
-    writes = [_resource(view, paired) for paired, names in zip(results, classes, strict=True) if RECEIPT in names]
+    receipts = [
+        (paired, text)
+        for paired, names, text in zip(results, classes, texts, strict=True)
+        if RECEIPT in names and not _failed(view, paired, text)
+    ]
     return StepFacts(
         number=step.index,
         ref=ref,
         said=line_of(said, _SAID_CHARS),
-        rules=tuple(map(verbatim, rules_in(said))),
-        names=tuple(map(verbatim, identifiers_in(said))),
+        rules=tuple(map(verbatim, stated_in(said, _STATED_CHARS))),
+        names=tuple(map(verbatim, identifiers_in(said)[:_NAMES])),
         digests=tuple(_digest(view, each, text, ref) for each, text in zip(results, texts, strict=True)),
-        failing=tuple(verbatim(name) for text in texts for name in failing_tests(text)),
+        failing=tuple(verbatim(name) for text in texts for name in failing_tests(text)[:_NAMES]),
         files=tuple(dict.fromkeys(filter(None, (_resource(view, paired) for paired in results)))),
-        writes=tuple(filter(None, writes)),
+        writes=tuple(filter(None, (_resource(view, paired) for paired, _ in receipts))),
         checks=any(
             "dynamic" in names and "error" not in names and exit_code(text) in (None, 0)
             for names, text in zip(classes, texts, strict=True)
         ),
-        done=tuple(
-            _receipt(paired, text)
-            for paired, names, text in zip(results, classes, texts, strict=True)
-            if RECEIPT in names
-        ),
+        done=tuple(_receipt(paired, text) for paired, text in receipts),
         loads=tuple(
             _skill(view, paired, text)
             for paired, names, text in zip(results, classes, texts, strict=True)
@@ -155,13 +165,13 @@ def _digest(view: View, paired: Paired, text: str, ref: str) -> Digest:
         lines=text.count("\n") + bool(text and not text.endswith("\n")),
         chars=len(text),
         findings=tuple(findings_in(text)) or (("nothing but blanks",) if text else ()),
+        lays_down=tuple(laid_down_in(text)),
         sha256=_sha256(text),
         ref=ref or "none",
         classes=tuple(sorted(view.standing.classes(paired))),
         outdated=view.standing.superseded(paired),
         time=_time(view.history, paired),
         revision=revision(text),
-        session=view.originals.session,
     )
 
 
@@ -186,6 +196,12 @@ def _resource(view: View, paired: Paired) -> str:
 
 def _sha256(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _failed(view: View, paired: Paired, text: str) -> bool:
+    """Whether a call failed, as far as its host or its exit code says."""
+    part = view.history.messages[paired.address.position].parts[paired.address.part]
+    return getattr(part, "status", None) == "error" or bool(exit_code(text))
 
 
 def _receipt(paired: Paired, text: str) -> str:

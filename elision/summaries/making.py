@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from elision.edits import Drop, Edit, Insert
-from elision.errors import ArchiveError
-from elision.summaries.asking import Asked, answer, probed
+from elision.summaries.asking import NotYetError, at_once
+from elision.summaries.awaiting import asking_for, awaited_from, has_come
+from elision.summaries.composing import NoShorterError, Round, query_of, text_of
 from elision.summaries.learning import learned
-from elision.summaries.measuring import between, look, measure_of, position_of, size_of, tokens_of, user_texts
-from elision.summaries.rendering import render_summary
-from elision.summaries.summed import Span
-from elision.summaries.transcript import CHARS_A_TOKEN, transcript
+from elision.summaries.measuring import between, look, measure_of, position_of, size_of, tokens_of
+from elision.summaries.spec import SummarySpec
+from elision.summaries.summed import Awaited, Covered, Span
 from elision.summaries.triggers import Measure, SummaryCondition, SummaryTriggers
-from elision.summaries.writing import Draft, SummaryError, draft_of, written
+from elision.summaries.writing import SummaryError
 from elision.tokens import count_text
 
 if TYPE_CHECKING:
@@ -31,47 +30,14 @@ MOST_SUMMARIES = 8
 _LEAST_SHARE = 10
 """The part of a limit that a summary has to take out at least: else each step would be a break."""
 
+_LEAST_OF_STAYING = 4
+"""The part of what stays that it has to take out where that is over the limit by itself."""
+
+_SUMMARIES_SHARE = 2
+"""The part of a limit that all summaries may have: they must not be what reaches it."""
+
 _MERGED_SHARE = 2
 """The part of what all summaries may have that one has which replaces them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SummarySpec:
-    """How one processor summarises."""
-
-    name: str
-    triggers: SummaryTriggers
-    keep_first_steps: int = 1
-    keep_last_steps: int = 1
-    keep_last_tokens: int | None = None
-    shrink_to_share: float | None = None
-    interval_steps: int | None = None
-    overlap_steps: int = 0
-    max_tokens: int = 2000
-    max_total_tokens: int = 8000
-    clear_at_least_tokens: int = 0
-    must_keep: Sequence[str] = ()
-    carry_files: int = 0
-    template: str = "summary"
-    prompt: str = "prompt"
-    asked: Asked | None = None
-    max_input_tokens: int = 30_000
-    probe: Asked | None = None
-
-
-class NoShorterError(SummaryError):
-    """The text is no shorter than the steps."""
-
-
-@dataclass(slots=True)
-class _Round:
-    """One summary in the making; ``replaced`` are the earlier ones that it takes the place of."""
-
-    steps: list[int]
-    shown: list[int]
-    kept: list[int]
-    tokens: int
-    replaced: list[Span] = field(default_factory=list)
 
 
 def summary_edits(view: View, spec: SummarySpec) -> list[Edit]:
@@ -83,6 +49,8 @@ def summary_edits(view: View, spec: SummarySpec) -> list[Edit]:
     summed = view.memory.summed
     if size.settled or (spec.asked is not None and summed.useless >= MOST_USELESS):
         return []
+    if summed.awaited is not None:
+        return _come(view, spec, size, summed.awaited)
     places = _due_places(view, spec, size)
     if not places:
         return []
@@ -100,10 +68,10 @@ def _due_places(view: View, spec: SummarySpec, size: RunSize) -> range:
     if not places:
         _tell_of_fixed(view, spec, measure, size)
         return places
-    wanted = (_fewest_steps(each) for each in _conditions(spec.triggers) if each.limits)
+    wanted = (_fewest_steps(each, measure, len(places)) for each in _conditions(spec.triggers) if each.limits)
     fewest = max(summed.wait_for, min(wanted, default=0))
-    enough = len(places) >= fewest and _least(spec, measure) <= _spanned(view, size, places)
-    return places if enough else range(0)
+    spanned = _spanned(view, size, places)
+    return places if len(places) >= fewest and spanned >= _least(spec, measure, spanned) else range(0)
 
 
 def _has_entered_a_step(view: View) -> bool:
@@ -127,15 +95,26 @@ def _shrunk(view: View, spec: SummarySpec, places: range) -> range:
     return range(places.start, max(places.start, min(places.stop, len(numbers) + 1 - (left - places.start))))
 
 
-def _least(spec: SummarySpec, measure: Measure) -> int:
-    """Return the tokens that have to go at least: a summary that frees too little is due again at once."""
-    limits = [each for each in (_trigger_tokens(one, measure) for one in _conditions(spec.triggers)) if each]
-    return max([spec.clear_at_least_tokens, *([min(limits) // _LEAST_SHARE] if limits else [])])
+def _least(spec: SummarySpec, measure: Measure, spanned: int) -> int:
+    """Return the tokens that have to go at least: a summary that frees too little is due again at once.
+
+    Where what stays is over the limit by itself, it is due at every step, and has to pay for what it rewrites.
+    """
+    limit, stays = _limit(spec, measure), measure.tokens - spanned
+    beyond = stays // _LEAST_OF_STAYING if limit and stays >= limit else 0
+    return max(spec.clear_at_least_tokens, limit // _LEAST_SHARE, beyond)
 
 
-def _fewest_steps(condition: SummaryCondition) -> int:
+def _limit(spec: SummarySpec, measure: Measure) -> int:
+    """Return the lowest limit in tokens; 0 where there is none."""
+    return min(filter(None, (_trigger_tokens(each, measure) for each in _conditions(spec.triggers))), default=0)
+
+
+def _fewest_steps(condition: SummaryCondition, measure: Measure, steps: int) -> int:
     """Return the steps that have to go at least; each has two messages or more."""
-    return max((condition.trigger_steps or 0) // _LEAST_SHARE, (condition.trigger_messages or 0) // _LEAST_SHARE // 2)
+    limit, stays = (condition.trigger_messages or 0), measure.messages - 2 * steps
+    messages = max(limit // _LEAST_SHARE, stays // _LEAST_OF_STAYING if 0 < limit <= stays else 0)
+    return max((condition.trigger_steps or 0) // _LEAST_SHARE, messages // 2)
 
 
 def _conditions(triggers: SummaryTriggers) -> list[SummaryCondition]:
@@ -145,6 +124,7 @@ def _conditions(triggers: SummaryTriggers) -> list[SummaryCondition]:
 def _trigger_tokens(condition: SummaryCondition, measure: Measure) -> int:
     window = measure.window_tokens or 0
     shares = [share for share in (condition.trigger_share, condition.history_share) if share is not None]
+    shares += [1 - condition.window_left_share] if condition.window_left_share is not None else []
     found = [condition.trigger_tokens or 0, *(int(share * window) for share in shares)]
     return min((each for each in found if each), default=0)
 
@@ -183,27 +163,64 @@ def _tell_of_fixed(view: View, spec: SummarySpec, measure: Measure, size: RunSiz
 
 
 def _made(view: View, spec: SummarySpec, size: RunSize, places: range) -> list[Edit]:
-    """Make a summary; note a run that was of no use, and say why."""
-    summed = view.memory.summed
+    """Make a summary, or have one made in the background."""
+    found = _round(view, spec, size, places)
+    if found is None:
+        return []
+    if spec.asked is None or not spec.background:
+        return _tried(view, spec, found, lambda: text_of(view, spec, found, at_once(view)), len(places))
     try:
-        found = _round(view, spec, size, places)
-        if found is None:
-            return []
-        text = _text(view, spec, found)
+        query = query_of(view, spec, spec.asked, found)
+    except ValueError as error:
+        raise _useless(view, spec, error) from None
+    awaited = awaited_from(view, found.covered, query)
+    view.memory.summed.awaited = awaited
+    return _come(view, spec, size, awaited)
+
+
+def _come(view: View, spec: SummarySpec, size: RunSize, awaited: Awaited) -> list[Edit]:
+    """Put a summary that was asked for before where it belongs, if it has come and its steps are as they were."""
+    asking = asking_for(view, awaited)
+    if asking is None or _hindered(view, awaited.covered.steps[0]) is not None:
+        return []
+    standing = set(view.memory.summed.numbers)
+    may_go = all(number in standing and not view.why_refused(Drop(number)) for number in awaited.covered.steps)
+    if view.originals.trouble:
+        return []
+    try:
+        made = text_of(view, spec, _sized(view, spec, size, awaited.covered), asking, awaited.query) if may_go else ""
+    except NotYetError:
+        return []
     except (SummaryError, ValueError) as error:
-        summed.useless += 1
-        summed.wait_for = 2 * len(places) if spec.asked is None else 0
-        if spec.asked is None and isinstance(error, NoShorterError):
-            # Short steps say no more than their digests: it is too early, and nothing has failed.
-            return []
-        if spec.asked is not None and summed.useless >= MOST_USELESS:
-            told = f"after {MOST_USELESS} useless runs it is not tried again in this run"
-            raise SummaryError(f"{error}; {told}") from None
-        raise SummaryError(str(error)) from None
-    return _edits(view, spec, found, text)
+        has_come(view, awaited)
+        raise _useless(view, spec, error) from None
+    has_come(view, awaited)
+    return _edits(view, spec, _sized(view, spec, size, awaited.covered), made) if made else []
 
 
-def _round(view: View, spec: SummarySpec, size: RunSize, places: range) -> _Round | None:
+def _tried(view: View, spec: SummarySpec, found: Round, text: Callable[[], str], waited: int) -> list[Edit]:
+    """Return the edits of a summary; where it is of no use, note that and say why."""
+    try:
+        return _edits(view, spec, found, text())
+    except (SummaryError, ValueError) as error:
+        if spec.asked is None:
+            view.memory.summed.wait_for = 2 * waited
+            if isinstance(error, NoShorterError):
+                # Short steps say no more than their digests: it is too early, and nothing has failed.
+                return []
+        raise _useless(view, spec, error) from None
+
+
+def _useless(view: View, spec: SummarySpec, error: Exception) -> SummaryError:
+    """Count a run that was of no use, and return what is said of it."""
+    summed = view.memory.summed
+    summed.useless += 1
+    if spec.asked is not None and summed.useless >= MOST_USELESS:
+        return SummaryError(f"{error}; after {MOST_USELESS} useless runs it is not tried again in this run")
+    return SummaryError(str(error))
+
+
+def _round(view: View, spec: SummarySpec, size: RunSize, places: range) -> Round | None:
     """Return what is to be summed up: the steps that the guard lets go, those between that stay, those that overlap."""
     summed = view.memory.summed
     due = [summed.numbers[place] for place in places]
@@ -212,24 +229,35 @@ def _round(view: View, spec: SummarySpec, size: RunSize, places: range) -> _Roun
     if view.originals.trouble or not steps:
         _set_aside(view, due, carried)
         return None
-    tokens = sum(tokens_of(view, size, number) for number in steps)
     overlap = range(max(0, steps[0] - spec.overlap_steps), steps[0])
     shown = [number for number in overlap if view.overlay.is_dropped(number)] + steps
-    found = _Round(steps, shown, [], tokens)
-    total = spec.max_tokens + sum(span.tokens for span in summed.spans)
-    if summed.spans and (total > spec.max_total_tokens or len(summed.spans) >= MOST_SUMMARIES):
-        found.replaced = list(summed.spans)
-        found.tokens += sum(span.tokens for span in summed.spans)
-        before = {number for span in summed.spans for number in span.steps}
-        found.shown = sorted({*before, *shown})
-    gone = {*found.shown, *steps}
-    history = view.history.steps[found.shown[0] : found.shown[-1] + 1]
-    found.kept = [
+    most = _most_in_all(view, spec, size)
+    total = min(spec.max_tokens, most // _MERGED_SHARE) + sum(span.tokens for span in summed.spans)
+    if not summed.spans or (total <= most and len(summed.spans) < MOST_SUMMARIES):
+        return _sized(view, spec, size, Covered(tuple(steps), tuple(shown)))
+    before = {number for span in summed.spans for number in span.steps}
+    return _sized(view, spec, size, Covered(tuple(steps), tuple(sorted({*before, *shown})), tuple(summed.spans)))
+
+
+def _most_in_all(view: View, spec: SummarySpec, size: RunSize) -> int:
+    """Return the tokens that all summaries may have."""
+    limit = _limit(spec, measure_of(view, size))
+    return min(spec.max_total_tokens, limit // _SUMMARIES_SHARE) if limit else spec.max_total_tokens
+
+
+def _sized(view: View, spec: SummarySpec, size: RunSize, covered: Covered) -> Round:
+    """Return a round with the tokens of what goes for it, and the steps between that stay."""
+    steps, shown, replaced = covered
+    tokens = sum(tokens_of(view, size, number) for number in steps) + sum(span.tokens for span in replaced)
+    gone = {*shown, *steps}
+    history = view.history.steps[shown[0] : shown[-1] + 1]
+    kept = [
         step.index
         for step in history
         if not step.demo and step.index not in gone and not view.overlay.is_dropped(step.index)
     ]
-    return found
+    each = _most_in_all(view, spec, size) // _MERGED_SHARE
+    return Round(covered, kept, tokens, min(each if replaced else min(spec.max_tokens, each), tokens - 1))
 
 
 def _set_aside(view: View, due: Sequence[int], carried: set[int]) -> None:
@@ -254,69 +282,16 @@ def _carried(view: View, most: int) -> set[int]:
     return set(found.values())
 
 
-def _text(view: View, spec: SummarySpec, found: _Round) -> str:
-    """Return the text of a summary that has passed every gate."""
-    most = spec.max_total_tokens // _MERGED_SHARE if found.replaced else spec.max_tokens
-    draft = draft_of(view, found.shown, found.kept, spec.must_keep, min(most, found.tokens - 1))
-    told = _told(view, spec, found, draft) if spec.asked is not None else ""
-    text = _checked(view, found, written(draft, spec.template, view.model, told))
-    if spec.probe is not None:
-        lacking = probed(view, spec.probe, text, draft.must_keep)
-        if lacking:
-            text = _checked(view, found, "\n".join([text, "Word for word:", *(f"- {fact}" for fact in lacking)]))
-    return text
-
-
-def _checked(view: View, found: _Round, text: str) -> str:
-    """Return a text that is neither empty nor longer than what it stands for."""
-    if not text.strip():
-        raise SummaryError("the summary is empty")
-    tokens = count_text(text, view.model)
-    if tokens >= found.tokens:
-        raise NoShorterError(f"the summary has {tokens} tokens, no fewer than what it would stand for ({found.tokens})")
-    return text
-
-
-def _told(view: View, spec: SummarySpec, found: _Round, draft: Draft) -> str:
-    """Return what a model writes about the originals of the steps."""
-    assert spec.asked is not None  # noqa: S101 (the caller's)
-    sealed = [view.originals.sealed(view.history, number) for number in found.shown]
-    content = ",".join("" if isinstance(each, ArchiveError) else each.sha256 for each in sealed)
-
-    def prompt(share: int) -> str:
-        chars = spec.max_input_tokens * CHARS_A_TOKEN // share
-        said = [text for _, text in user_texts(view)]
-        facts = {
-            "asked": transcript_of(said, chars // 4),
-            "first": found.shown[0] + 1,
-            "last": found.shown[-1] + 1,
-            "transcript": transcript(view, found.shown, chars * 3 // 4),
-            "must_keep": list(draft.must_keep),
-            "max_tokens": spec.max_tokens,
-        }
-        return render_summary(spec.prompt, facts)
-
-    return answer(view, spec.asked, content, [lambda: prompt(1), lambda: prompt(2)]).strip()
-
-
-def transcript_of(texts: Sequence[str], most_chars: int) -> list[str]:
-    """Return texts of the user, the newest last, each cut so that all fit."""
-    from elision.summaries.transcript import cut
-
-    each = max(most_chars // max(len(texts), 1), 200)
-    return [f"user: {cut(text, each)}" for text in texts]
-
-
-def _edits(view: View, spec: SummarySpec, found: _Round, text: str) -> list[Edit]:
+def _edits(view: View, spec: SummarySpec, found: Round, text: str) -> list[Edit]:
     summed = view.memory.summed
-    replaced = found.replaced
-    position = min([position_of(view, found.steps[0]), *(span.position for span in replaced)])
+    steps, shown, replaced = found.covered
+    position = min([position_of(view, steps[0]), *(span.position for span in replaced)])
     summed.made += 1
     key = f"{spec.name}:{view.stage}:{summed.made}"
-    gone = [*(number for span in replaced for number in span.steps), *found.steps]
-    span = Span(key, found.shown[0], found.shown[-1] + 1, tuple(gone), position, count_text(text, view.model))
+    gone = [*(number for span in replaced for number in span.steps), *steps]
+    span = Span(key, shown[0], shown[-1] + 1, tuple(gone), position, count_text(text, view.model))
     summed.spans = [*(each for each in summed.spans if each not in replaced), span]
-    covered = set(found.steps)
+    covered = set(steps)
     summed.numbers = [number for number in summed.numbers if number not in covered]
     summed.useless = summed.wait_for = 0
     if view.memory.scheduler is not None:
@@ -324,5 +299,5 @@ def _edits(view: View, spec: SummarySpec, found: _Round, text: str) -> list[Edit
     covers = f"steps {span.first + 1}-{span.stop}"
     return [
         Insert(position, "user", text, "summary", f"stands for {covers}", key, tuple(each.key for each in replaced)),
-        *(Drop(number, f"in the summary of {covers}") for number in found.steps),
+        *(Drop(number, f"in the summary of {covers}") for number in steps),
     ]

@@ -11,7 +11,8 @@ from elision.history import Address, Text
 from elision.summaries.learning import learned, source
 from elision.summaries.measuring import is_ours
 from elision.summaries.rendering import render_summary
-from elision.summaries.wording import line_of, rules_in, verbatim
+from elision.summaries.statements import rules_in
+from elision.summaries.wording import line_of, verbatim
 
 if TYPE_CHECKING:
     from elision.view import View
@@ -45,6 +46,7 @@ class Log:
     done: list[str] = field(default_factory=list)
     unverified: dict[str, None] = field(default_factory=dict)
     next: str = ""
+    said_in: int = -1
     said_at: int = -1
     asked_at: int = -1
 
@@ -75,9 +77,21 @@ def _facts(view: View, spec: NotesSpec, log: Log) -> dict[str, object]:
         "rules": [*list(log.rules)[-spec.most_rules :], *(fact for fact in spec.must_keep if fact not in log.rules)],
         "done": [*(["…"] if len(log.done) > spec.most_done else []), *log.done[-spec.most_done :]],
         "unverified": list(log.unverified),
-        "next": log.next if log.said_at >= log.asked_at else f"what the user said last: {log.asked[-1]}",
+        "next": _next(view, log),
         "originals": f"{how}; {gone} steps have been left out" if gone else how,
     }
+
+
+def _next(view: View, log: Log) -> str:
+    """Return what comes next, as far as it was said; what the model said with its calls has been done by now."""
+    if log.said_at < log.asked_at:
+        return f"what the user said last: {log.asked[-1]}"
+    newest = log.said_in + 1 == log.step
+    if not log.next or (newest and not view.history.steps[log.said_in].calls):
+        return log.next
+    if newest:
+        return f"go on from step {log.step}, which is done; there you said: {log.next}"
+    return f"go on from step {log.step}; in step {log.said_in + 1}, which is done, you said: {log.next}"
 
 
 def _log(view: View) -> Log:
@@ -97,7 +111,7 @@ def _log(view: View) -> Log:
             log.unverified.clear()
         log.unverified.update(dict.fromkeys(facts.writes))
         if facts.said:
-            log.next, log.said_at = facts.said, step.start
+            log.next, log.said_in, log.said_at = facts.said, step.index, step.start
     return log
 
 

@@ -7,36 +7,16 @@ from functools import cached_property
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from elision.edits import Edit, Operation
 from elision.processor import Processor, Stage
 from elision.summaries.asking import Asked, Summarizer, import_litellm, through_litellm
-from elision.summaries.making import SummarySpec, summary_edits
-from elision.summaries.rendering import render_summary
+from elision.summaries.making import summary_edits
+from elision.summaries.rendering import PromptTemplate, SummaryTemplate
+from elision.summaries.spec import SummarySpec
 from elision.summaries.triggers import SummaryTriggers
 from elision.view import View
-
-_SAMPLE: Mapping[str, Any] = {
-    "first": 1,
-    "last": 2,
-    "kept": ["step 1 (write_file(path='a.py'))"],
-    "told": "",
-    "goal": "Mend it.",
-    "said": ["step 2: I look."],
-    "digests": ["step 2: ls() -> ok"],
-    "files": ["a.py"],
-    "must_keep": ["never touch it"],
-    "way_back": "recall REF",
-}
-_PROMPT_SAMPLE: Mapping[str, Any] = {
-    "asked": ["user: Mend it."],
-    "first": 1,
-    "last": 2,
-    "transcript": ["step 1, you: I look."],
-    "must_keep": ["never touch it"],
-    "max_tokens": 2000,
-}
 
 
 class Summarizing(Processor):
@@ -45,6 +25,10 @@ class Summarizing(Processor):
     stage: ClassVar[Stage] = "history"
     operation: ClassVar[Operation] = "summarize"
     weighs: ClassVar[bool] = True
+    usually_after: ClassVar[Mapping[str, str]] = {
+        "clear_tool_results": "what it clears may make a summary needless",
+        "last_n_observations": "what it elides may make a summary needless",
+    }
 
     summarizer: Literal["extract", "llm", "call"] = "extract"
     """Who writes: ``extract`` needs no model, ``llm`` asks one through litellm, ``call`` asks ``target``."""
@@ -52,7 +36,7 @@ class Summarizing(Processor):
     """Model that ``llm`` asks."""
     target: str | None = None
     """Function that ``call`` asks, ``package.module:name``: ``(prompt, *, model, timeout_seconds, max_tokens)``."""
-    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     """Seconds after which an answer is not waited for any longer."""
     max_input_tokens: PositiveInt = 30000
     """Tokens that a prompt has at most, about; originals are cut in it so that it fits."""
@@ -66,10 +50,20 @@ class Summarizing(Processor):
     """Files in use, counted from the newest, whose last reading or writing stays."""
     probe: bool = False
     """Whether the model is asked afterwards which facts the summary lacks; these are added word for word."""
-    template: str = "summary"
+    background: bool = False
+    """Whether requests go on while the model is asked, where the host keeps a session; a later one puts it in."""
+    template: SummaryTemplate = "summary"
     """Template of the summary, by name or inline."""
-    prompt: str = "prompt"
+    prompt: PromptTemplate = "prompt"
     """Template of the prompt for a model, by name or inline."""
+
+    @field_validator("target")
+    @classmethod
+    def _well_formed(cls, target: str | None) -> str | None:
+        module, _, name = (target or "package.module:name").partition(":")
+        if not all(part.isidentifier() for part in [*module.split("."), name]):
+            raise ValueError(f"{target!r} is not of the form package.module:name")
+        return target
 
     @model_validator(mode="after")
     def _has_whom_it_asks(self) -> Self:
@@ -77,14 +71,19 @@ class Summarizing(Processor):
             raise ValueError("summarizer: llm asks a model; add 'model'")
         if (self.summarizer == "call") != (self.target is not None):
             raise ValueError("summarizer: call and 'target' go together; add the other, or remove it")
+        if self.max_total_tokens < self.max_tokens:
+            raise ValueError(
+                f"max_total_tokens ({self.max_total_tokens}) has to be at least max_tokens ({self.max_tokens}): one "
+                "summary is among all of them"
+            )
+        if self.background and self.summarizer == "extract":
+            raise ValueError("background is for a summarizer that asks a model, and extract asks none; remove it")
         if self.probe and self.summarizer == "extract":
             raise ValueError("probe asks the model of the summarizer, and extract has none; remove 'probe'")
         return self
 
     def prepare(self) -> None:
-        """See whether the templates can be used, and import the function."""
-        render_summary(self.template, _SAMPLE)
-        render_summary(self.prompt, _PROMPT_SAMPLE)
+        """Import the function."""
         _ = self.spec
 
     @cached_property
@@ -102,6 +101,7 @@ class Summarizing(Processor):
             asked=self._asked,
             max_input_tokens=self.max_input_tokens,
             probe=self._asked if self.probe else None,
+            background=self.background,
         )
 
     @property

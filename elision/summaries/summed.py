@@ -17,6 +17,27 @@ class Span(NamedTuple):
     tokens: int
 
 
+class Covered(NamedTuple):
+    """What one summary covers: ``steps`` go for it, ``shown`` are those that it is made from, with those that overlap;
+    ``replaced`` are the earlier ones that it takes the place of.
+    """
+
+    steps: tuple[int, ...]
+    shown: tuple[int, ...]
+    replaced: tuple[Span, ...] = ()
+
+
+class Awaited(NamedTuple):
+    """One summary that a model is asked for while requests go on; all counts are in messages."""
+
+    covered: Covered
+    query: Any
+    known_to: int
+    """What there was when the ledger was asked."""
+    place: int | None
+    """Where the ledger says that it came."""
+
+
 @dataclass(slots=True)
 class Summed:
     """How far one processor has come.
@@ -38,6 +59,9 @@ class Summed:
     told_of_fixed: bool = False
     useless: int = 0
     wait_for: int = 0
+    awaited: Awaited | None = None
+    prefixes: Any = None
+    """The content hashes of the history, where they are asked for."""
     reminded: bool = False
     taken_out: int = 0
     learned: dict[int, Any] = field(default_factory=dict)

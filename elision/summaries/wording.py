@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import islice
 
 from elision.placeholders.cleaning import shortened
 from elision.reducing.bounds import sendable
+from elision.summaries.statements import ends
 
 LINE_CHARS = 160
 """Characters of a line that is quoted."""
 
-RULE_CHARS = 400
-"""Characters of a sentence that is kept word for word; a longer one is no rule but prose."""
-
-_LOOKED_AT = 100_000
-"""Characters at each end of a text that are looked through."""
-
-_RULE = re.compile(
-    r"(?i)\b(?:never|must(?:n't)?|do not|don't|cannot|can't|shall not|may not|not allowed|forbidden|unless|except"
-    r"|only if|only when|always|exactly|no longer|keep in mind)\b"
-)
 _LAID_DOWN = re.compile(
-    r"(?i)\b(?:never|must not|mustn't|must be|do not|don't|shall not|not allowed|forbidden|unless)\b"
+    r"(?i)\b(?:never|must not|mustn't|must be|do not|don't|shall not|not allowed|forbidden|unless|niemals|verboten|"
+    r"jamais|interdit\w*|nunca|prohibid\w*|proibid\w*|vietat\w*|nooit|nigdy|никогда|нельзя|запрещ\w*)\b|"
+    r"不得|不要|禁止|切勿|严禁|嚴禁|しないこと|してはならない|금지|마십시오"
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _ERROR = re.compile(r"(?i)(?:error|exception|fatal|panic|traceback|\bfail(?:ed|ure|s)?)\b")
 _COUNT = re.compile(
     r"(?i)\b\d[\d,.]*\s+(?:lines?|files?|tests?|passed|failed|errors?|warnings?|match(?:es)?|rows|records|items|total)\b"
@@ -40,23 +33,6 @@ _REVISION = re.compile(
     r"(?i)\b(?:commit|HEAD is now at|blob|revision|etag|sha256|sha1|md5)\b[\s:=\"'(]{1,3}([0-9a-f]{7,64})\b"
 )
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, line by line."""
-    for piece in _SENTENCE.split(ends(text)):
-        if piece.strip():
-            yield piece.strip()
-
-
-def ends(text: str) -> str:
-    """Return a text, of a long one its beginning and its end."""
-    return text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
-
-
-def rules_in(text: str) -> list[str]:
-    """Return the sentences that lay something down, or rule something out, word for word."""
-    return [each for each in sentences(text) if len(each) <= RULE_CHARS and _RULE.search(each)]
 
 
 def identifiers_in(text: str) -> list[str]:
@@ -79,7 +55,7 @@ def exit_code(text: str) -> int | None:
 
 def revision(text: str) -> str:
     """Return the hash of a file, or the commit, that a text names first."""
-    match = _REVISION.search(text[:_LOOKED_AT])
+    match = _REVISION.search(ends(text))
     return match[1] if match else ""
 
 
@@ -92,12 +68,22 @@ def findings_in(text: str) -> list[str]:
     wanted = [
         lines[0],
         *(errors if len(errors) <= 3 else [*errors[:2], errors[-1]]),
-        *[line for line in lines if _LAID_DOWN.search(line)][:2],
+        *_laid_down(lines),
         *[line for line in lines if _COUNT.search(line)][:2],
         *[line for line in lines if _MOMENT.search(line)][:1],
         lines[-1],
     ]
     return [line for line in dict.fromkeys(line_of(each) for each in wanted) if line]
+
+
+def laid_down_in(text: str) -> list[str]:
+    """Return lines that rule something out, at most two."""
+    found = (line_of(line) for line in _laid_down([line.strip() for line in ends(text).splitlines()]))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _laid_down(lines: Iterable[str]) -> list[str]:
+    return list(islice((line for line in lines if _LAID_DOWN.search(line)), 2))
 
 
 def line_of(text: str, limit: int = LINE_CHARS) -> str:
@@ -111,5 +97,16 @@ def verbatim(text: str) -> str:
 
 
 def missing(facts: Iterable[str], text: str) -> list[str]:
-    """Return the facts that a text does not hold word for word, each once."""
-    return [fact for fact in dict.fromkeys(facts) if fact and fact not in text]
+    """Return the facts that a text does not hold word for word, each once; part of a longer name does not count."""
+    return [fact for fact in dict.fromkeys(facts) if fact and not _holds(text, fact)]
+
+
+def _holds(text: str, fact: str) -> bool:
+    if fact not in text:
+        return False
+    before = r"(?<![\w/#-])" if _NAME_AT_ENDS.match(fact[0]) else ""
+    after = r"(?![\w-]|[./]\w)" if _NAME_AT_ENDS.match(fact[-1]) else ""
+    return re.search(f"{before}{re.escape(fact)}{after}", text) is not None
+
+
+_NAME_AT_ENDS = re.compile(r"[\w/#]", re.ASCII)

@@ -13,6 +13,7 @@ from elision.summaries.digest import FULL, MINIMAL, SHORT, Digest, problem_of
 from elision.summaries.learning import StepFacts, learned, up_to_date
 from elision.summaries.measuring import user_texts
 from elision.summaries.rendering import render_summary
+from elision.summaries.seen import first_seen
 from elision.summaries.wording import line_of, missing
 from elision.tokens import count_text
 
@@ -41,11 +42,13 @@ class Draft:
     goal: str
     way_back: str
     most_tokens: int
+    session: str = ""
 
 
 def draft_of(view: View, steps: Sequence[int], kept: Sequence[int], must_keep: Sequence[str], most: int) -> Draft:
     """Return what a summary of some steps is written from; ``kept`` are those between them that stand."""
-    facts = [up_to_date(view, learned(view, number)) for number in steps]
+    first = first_seen(view, steps)
+    facts = [up_to_date(view, learned(view, number), first) for number in steps]
     asked = user_texts(view)
     wanted = [fact for each in facts for fact in each.must_keep]
     return Draft(
@@ -55,6 +58,7 @@ def draft_of(view: View, steps: Sequence[int], kept: Sequence[int], must_keep: S
         goal=line_of(_goal(asked), _GOAL_CHARS),
         way_back=_way_back(view, [each.ref for each in facts]),
         most_tokens=most,
+        session=first.session,
     )
 
 
@@ -131,6 +135,7 @@ def _shown(draft: Draft, older: int, newer: int, told: str) -> Mapping[str, Any]
         "said": said,
         "digests": digests,
         "files": [*files[:_FILES], "…"] if len(files) > _FILES else files,
+        "session": draft.session,
         "way_back": draft.way_back,
     }
 
@@ -139,7 +144,9 @@ def _lines(facts: StepFacts, detail: int) -> list[str]:
     if detail >= MINIMAL:
         return [each.line(detail) for each in facts.digests]
     calls = [each.tool if each.status != "error" else f"{each.tool} (failed)" for each in facts.digests]
-    return [f"step {facts.number + 1}: {', '.join(calls)}; ref {facts.ref}"] if calls else []
+    says = [line for each in facts.digests for line in each.lays_down]
+    said = f"; says {' | '.join(dict.fromkeys(says))}" if says else ""
+    return [f"step {facts.number + 1}: {', '.join(calls)}{said}; ref {facts.ref}"] if calls else []
 
 
 def _unfit(facts: Sequence[StepFacts]) -> str:

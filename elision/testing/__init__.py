@@ -22,11 +22,11 @@ from elision.testing.check import check_processor
 from elision.testing.parts import DIALECT_OF, SHAPES, Shape
 
 if TYPE_CHECKING:
-    from elision.testing.server import ModelServer, failure, reply
+    from elision.testing.server import Asked, ModelServer, Reply, failure, reply
     from elision.testing.strategies import chains, histories, poisoned
 
 _STRATEGIES = ("chains", "histories", "poisoned")
-_SERVER = ("ModelServer", "failure", "reply")
+_SERVER = ("Asked", "ModelServer", "Reply", "failure", "reply")
 
 
 def __getattr__(name: str) -> Any:
@@ -44,8 +44,10 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "DIALECT_OF",
     "SHAPES",
+    "Asked",
     "Conversation",
     "ModelServer",
+    "Reply",
     "Shape",
     "call",
     "chains",

@@ -76,7 +76,10 @@ _image = st.just(ImagePart(f"data:image/png;base64,{PIXEL}"))
 
 @cache
 def histories(shape: Shape) -> SearchStrategy[list[Any]]:
-    """Return histories in one shape that a wire would accept, but for a newest step that may be pending."""
+    """Return histories in one shape that a wire would accept, but for a newest step that may be pending, and for ids.
+
+    Hosts keep ids that come from other providers: empty, repeated, or in letters that Anthropic does not take.
+    """
     return entries(shape).map(lambda found: write(shape, found)[1])
 
 

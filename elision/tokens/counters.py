@@ -101,12 +101,21 @@ def counting_of(model: str | None) -> str:
     return f"{counter.plugin}:{counter.pattern}" if isinstance(counter, Plugged) else type(counter).__name__
 
 
+def plugged_counter(model: str | None) -> tuple[str, str] | None:
+    """Return the glob and the plugin of the counter that a plugin has for a model, if one has."""
+    counter = counter_for(model)
+    return (counter.pattern, counter.plugin) if isinstance(counter, Plugged) else None
+
+
 @lru_cache(maxsize=256)
 def _counter_for(model: str | None, loaded: Plugins, own: OwnProfile | None) -> Counter:  # noqa: ARG001 (of the key)
     from elision.profiles import profile_for
+    from elision.profiles.loading import DEFAULT
 
-    tokens = profile_for(model).tokens
-    plain = ByVocabulary(tokens.encoding, tokens.factor)
+    profile = profile_for(model)
+    # A profile of the user's own that says nothing of tokens is no reason to count otherwise than without one.
+    assumed = model is None and profile.sources["tokens.factor"].startswith(DEFAULT)
+    plain = ByVocabulary(profile.tokens.encoding, 1.0 if assumed else profile.tokens.factor)
     counters = loaded.token_counters()
     pattern = _most_exact(model, counters)
     if pattern is None:

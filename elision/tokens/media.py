@@ -26,6 +26,9 @@ BYTES_PER_TOKEN = 500
 _HEAD = 64
 _HEAD_OF_JPEG = 131_072
 _DATA_URL = re.compile(r"data:([^,;]{0,100})[^,]{0,200};base64,", re.IGNORECASE)
+_MOST_SIDE = 16_384
+"""Longest side that is believed: no provider takes one that is longer, and a header that is cut or made up says any."""
+
 _NO_SIZE = frozenset({0xC4, 0xC8, 0xCC})
 
 
@@ -76,7 +79,7 @@ def decoded_text(blob: Blob) -> str:
 def _read(blob: Blob) -> tuple[str | None, tuple[int, int] | None]:
     head = _bytes_of(blob, _HEAD)
     if head.startswith(b"\xff\xd8\xff"):
-        return "image", _jpeg_size(_bytes_of(blob, _HEAD_OF_JPEG))
+        return "image", _believed(_jpeg_size(_bytes_of(blob, _HEAD_OF_JPEG)))
     if head.startswith(b"%PDF-"):
         return "document", None
     for reader in (_png_size, _gif_size, _webp_size):
@@ -85,8 +88,12 @@ def _read(blob: Blob) -> tuple[str | None, tuple[int, int] | None]:
         except (struct.error, IndexError):
             return "image", None
         if size is not None:
-            return "image", size
+            return "image", _believed(size)
     return None, None
+
+
+def _believed(size: tuple[int, int] | None) -> tuple[int, int] | None:
+    return size if size and min(size) > 0 and max(size) <= _MOST_SIDE else None
 
 
 def _png_size(head: bytes) -> tuple[int, int] | None:

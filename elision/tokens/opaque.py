@@ -20,9 +20,13 @@ SMALLEST = 64
 """Characters below which a text is counted as it stands, whatever it is."""
 
 _SEALED = frozenset({"encrypted_content", "signature", "thought_signature", "thoughtSignature", "redactedContent"})
-_DATA = frozenset({"data", "file_data", "fileData", "bytes", "b64_json", "blob"})
+_SEALED_TYPES = ("redacted_thinking", "reasoning.encrypted")
+_DATA = frozenset(
+    {"data", "file_data", "fileData", "bytes", "b64_json", "blob", "base64", "image", "image_base64", "screenshot"}
+)
 _TYPES = ("media_type", "mediaType", "mime_type", "mimeType", "format")
 _ELSEWHERE = ("file_id", "file_url", "fileUri", "file_uri")
+_PICTURES = frozenset({"image", "input_image"})
 _UNCOUNTED = frozenset({"cache_control", "cachePoint"})
 _BYTES = (bytes, bytearray, memoryview)
 _BASE64 = re.compile(rf"[A-Za-z0-9+/_=\s-]{{{SMALLEST}}}")
@@ -63,6 +67,9 @@ class Weighing:
 
     def _rest_of_mapping(self, value: Mapping[Any, Any], inside: tuple[int, ...]) -> dict[str, Any]:
         kind = value.get("type")
+        if kind in _PICTURES and (_is_elsewhere(value) or _is_elsewhere(value.get("source"))):
+            self.fixed += self.image(None)
+            return {}
         media_type = next((str(value[key]) for key in _TYPES if isinstance(value.get(key), str)), "")
         rest: dict[str, Any] = {}
         for key, each in value.items():
@@ -72,15 +79,13 @@ class Weighing:
                 self._weigh(each, media_type)
             elif not isinstance(each, str) or len(each) < SMALLEST:
                 rest[str(key)] = self.rest(each, inside)
-            elif key in _SEALED or (key == "data" and kind == "redacted_thinking"):
+            elif key in _SEALED or (key == "data" and kind in _SEALED_TYPES):
                 self.fixed += len(each) // SEALED_PER_TOKEN
             elif key in _DATA and kind != "text" and _BASE64.match(each):
                 self._weigh(each, media_type)
             else:
                 rest[str(key)] = self._rest_of_text(each)
-        self.fixed += PAGE_TOKENS * any(
-            isinstance(value.get(key), str) for key in (*_ELSEWHERE, *(["url"] if kind == "url" else []))
-        )
+        self.fixed += PAGE_TOKENS * _is_elsewhere(value)
         return rest
 
     def _weigh(self, blob: Blob, media_type: str) -> None:
@@ -91,11 +96,19 @@ class Weighing:
             self.fixed += self.image(medium.size) if medium.kind == "image" else medium.estimate
 
 
+def _is_elsewhere(value: Any) -> bool:
+    """Whether a file is only named: what is in it cannot be seen."""
+    if not isinstance(value, Mapping):
+        return False
+    keys = (*_ELSEWHERE, *(["url"] if value.get("type") == "url" else []))
+    return any(isinstance(value.get(key), str) for key in keys)
+
+
 def sealed_tokens(raw: Any) -> int:
     """Return the estimate for the sealed part of the host's thinking: a signature, or thinking that is encrypted."""
     if not isinstance(raw, Mapping):
         return 0
-    sealed = [raw.get(key) for key in (*_SEALED, *(["data"] if raw.get("type") == "redacted_thinking" else []))]
+    sealed = [raw.get(key) for key in (*_SEALED, *(["data"] if raw.get("type") in _SEALED_TYPES else []))]
     return max((len(each) // SEALED_PER_TOKEN for each in sealed if isinstance(each, str)), default=0)
 
 

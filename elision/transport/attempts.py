@@ -6,10 +6,10 @@ A generator of keyword arguments for litellm; whoever runs it, waiting or not, s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 from elision.errors import ElisionError, InputError, OverBudgetError
 from elision.own_values import own_profile
@@ -17,10 +17,11 @@ from elision.profiles import profile_for
 from elision.registry import plugins
 from elision.report import SentView
 from elision.session import ElisionWarning, Session
-from elision.tokens import Calibration, count_beside, count_messages
+from elision.tokens import count_beside, count_messages
 from elision.transport.leaving import copied, leaving
 from elision.transport.overflow import Overflow, overflow_of
 from elision.transport.reasoning import note_reasoning, with_reasoning
+from elision.transport.reported import note_overflow, note_usage, takes
 from elision.transport.streaming import Stream
 from elision.transport.usage import cost_of, usage_of
 
@@ -30,6 +31,7 @@ _PROVIDERS = ("context_management", "truncation", "transforms")
 """What asks a provider to manage the context; not sent where the chain says that Elision does."""
 _SEEN = (*_PROVIDERS, "thinking", "betas", "extra_headers", "extra_body", "previous_response_id", "conversation")
 """What the engine looks at beside messages, tools and model."""
+_OF_TOOLS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 _LESS = 0.8
 """Share of a request that is sent again where the provider does not say how much is too much."""
 _NEARLY = 0.95
@@ -66,9 +68,12 @@ class _Prepared:
         view = self.view
         options = dict(self.options)
         if view.owner == "elision" and self.call.session.chain.owner == "elision":
-            options = {key: value for key, value in options.items() if key not in _PROVIDERS}
-        if view.tools is not None:
+            options = _without_management(options)
+        if view.tools:
             options["tools"] = view.tools
+        elif options.get("tools") is not None:
+            # An empty list is refused by most, and so is what says how to choose from it.
+            options = {key: value for key, value in options.items() if key not in _OF_TOOLS}
         options |= view.params
         if options.get("stream") and options.get("stream_options") is None:
             options["stream_options"] = {"include_usage": True}
@@ -83,6 +88,15 @@ class _Prepared:
             return self.counted
         (found,) = count_messages([self.view.messages], self.view.dialect, self.model)
         return found + count_beside(None, self.view.tools, self.model)
+
+
+def _without_management(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options, and what ``extra_body`` adds to the body, without what asks a provider to manage the context."""
+    left = {key: value for key, value in options.items() if key not in _PROVIDERS}
+    body = left.get("extra_body")
+    if isinstance(body, Mapping):
+        left["extra_body"] = {key: value for key, value in body.items() if key not in _PROVIDERS}
+    return left
 
 
 def attempts(call: Call, library: Any) -> Attempts:
@@ -117,7 +131,7 @@ def _prepared(call: Call, model: str, options: Mapping[str, Any]) -> _Prepared:
 def _sent(prepared: _Prepared, library: Any) -> Attempts:
     """Yield a request, and where it is too long one that is strictly smaller; return the answer."""
     try:
-        answer = yield prepared.arguments
+        answer = yield from _tried(prepared, library)
     except Exception as error:
         overflow = overflow_of(error, library)
         if overflow is None or not (prepared.call.reduces and prepared.view.live):
@@ -125,12 +139,25 @@ def _sent(prepared: _Prepared, library: Any) -> Attempts:
         with own_profile(prepared.call.session.chain.own_profile):
             prepared = _smaller(prepared, overflow, error)
         try:
-            answer = yield prepared.arguments
+            answer = yield from _tried(prepared, library)
         except Exception as again:
             if overflow_of(again, library) is None:
                 raise
             raise OverBudgetError(_told(prepared, again, "though it had been reduced")) from again
     return _taken(prepared, answer, library)
+
+
+def _tried(prepared: _Prepared, library: Any) -> Attempts:
+    """Yield a request, and again as often as ``num_retries`` says; one that is too long is so the next time, too."""
+    retries = prepared.options.get("num_retries")
+    if not isinstance(retries, int) or retries < 1:
+        return (yield prepared.arguments)
+    try:
+        return (yield {**prepared.arguments, "num_retries": 0})
+    except Exception as error:
+        if overflow_of(error, library) is not None:
+            raise
+    return (yield {**prepared.arguments, "num_retries": retries - 1})
 
 
 def _smaller(prepared: _Prepared, overflow: Overflow, error: Exception) -> _Prepared:
@@ -139,13 +166,9 @@ def _smaller(prepared: _Prepared, overflow: Overflow, error: Exception) -> _Prep
     if prepared.view.owner == "provider":
         raise OverBudgetError(_told(prepared, error, "and the chain leaves its context to the provider")) from error
     sent, most = overflow
-    if sent:
-        known = session.calibrations.get(prepared.model, Calibration())
-        session.calibrations[prepared.model] = known.observed(before, sent)
     share = _NEARLY * most / sent if sent and 0 < most < sent else _LESS
     limit = min(int(before * share), int(most * _NEARLY)) if most and not sent else int(before * share)
-    if sent and 0 < most < sent:
-        _takes.setdefault(session, {})[prepared.model] = limit
+    note_overflow(session, prepared.model, before, sent, limit if 0 < most < sent else 0)
     try:
         made = _reduced(prepared, limit)
     except OverBudgetError as why:
@@ -155,13 +178,9 @@ def _smaller(prepared: _Prepared, overflow: Overflow, error: Exception) -> _Prep
     return made
 
 
-_takes: WeakKeyDictionary[Session, dict[str, int]] = WeakKeyDictionary()
-"""Most tokens, as we count them, of a request to each model that has told a session how long one may be."""
-
-
 def _as_told(prepared: _Prepared) -> _Prepared:
     """Return a request that is no longer than its model has said before; the same where that cannot be."""
-    most = _takes.get(prepared.call.session, {}).get(prepared.model)
+    most = takes.get(prepared.call.session, {}).get(prepared.model)
     if most is None or prepared.view.owner == "provider" or not prepared.view.live or prepared.tokens() <= most:
         return prepared
     try:
@@ -199,20 +218,30 @@ def _told(prepared: _Prepared, error: Exception, what: str) -> str:
 
 def _taken(prepared: _Prepared, answer: Any, library: Any) -> Any:
     """Take in what an answer says of its request; of a stream when it has ended."""
-    if not prepared.options.get("stream"):
-        _note(prepared, answer, answer)
-        return answer
 
     def ended(chunks: list[Any]) -> None:
-        try:
+        with _unhindered(prepared):
             whole = library.stream_chunk_builder(chunks)
+            told = [each for each in chunks if getattr(each, "usage", None)] if answer.reported else []
             if whole is not None:
-                _note(prepared, whole, next((each for each in reversed(chunks) if getattr(each, "usage", None)), None))
-        except Exception as error:  # noqa: BLE001 (the host has its answer by now)
-            told = f"completion: what a stream of {prepared.model} said could not be taken in ({error!r:.200})"
-            warnings.warn(told, ElisionWarning, stacklevel=3)
+                _note(prepared, whole, told[-1] if told else None)
 
-    return Stream(answer, ended)
+    if isinstance(answer, Stream):
+        answer.done = ended
+    else:
+        with _unhindered(prepared):
+            _note(prepared, answer, answer)
+    return answer
+
+
+@contextmanager
+def _unhindered(prepared: _Prepared) -> Iterator[None]:
+    """Warn where an answer cannot be taken in: it has been paid for, and the host gets it all the same."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 (whatever it is)
+        told = f"completion: what an answer of {prepared.model} says of itself could not be taken in ({error!r:.200})"
+        warnings.warn(told, ElisionWarning, stacklevel=5)
 
 
 def _note(prepared: _Prepared, answer: Any, reporting: Any) -> None:
@@ -224,7 +253,4 @@ def _note(prepared: _Prepared, answer: Any, reporting: Any) -> None:
         note_reasoning(session, prepared.call.messages, message, prepared.model)
     usage = usage_of(reporting, prepared.model) if reporting is not None else None
     if usage is not None:
-        session.usage.append(replace(usage, cost=cost_of(answer)))
-        if prepared.counted is not None:
-            known = session.calibrations.get(prepared.model, Calibration())
-            session.calibrations[prepared.model] = known.observed(prepared.counted, usage.input_tokens)
+        note_usage(session, replace(usage, cost=cost_of(answer)), prepared.counted)

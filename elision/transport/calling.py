@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from elision.errors import InputError
 from elision.session import Session
 from elision.transport.attempts import Attempts, Call, attempts
 from elision.transport.library import litellm
+from elision.transport.reported import recall_reports
+from elision.transport.streaming import Stream
 
 _NOTHING: Exception | None = None
 
@@ -36,6 +38,7 @@ def completion(
     while True:
         try:
             answer = library.completion(**arguments)
+            answer = Stream(answer).begun() if _streams(arguments, answer, "__next__") else answer
         except Exception as raised:  # noqa: BLE001 (what comes of it is for the attempts to say)
             error = raised
         try:
@@ -60,6 +63,7 @@ async def acompletion(
     while True:
         try:
             answer = await library.acompletion(**arguments)
+            answer = await Stream(answer).has_begun() if _streams(arguments, answer, "__anext__") else answer
         except Exception as raised:  # noqa: BLE001 (what comes of it is for the attempts to say)
             error = raised
         try:
@@ -81,28 +85,56 @@ def _call(
             "completion: context_window_fallback_dict would send to another model what was reduced for this one; name "
             "the models in fallbacks=[...]"
         )
-    given = {key: value for key, value in options.items() if key != "fallbacks"}
-    models = [{"model": model}, *map(_model, options.get("fallbacks") or ())]
+    if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | Mapping):
+        raise InputError(f"completion: messages is of type {type(messages).__name__}; give a list of messages")
+    if session is not None and not isinstance(session, Session):
+        raise InputError(f"completion: session is {session!r:.80}; give one that chain.session() returns")
     if session is not None and chain is not None and chain is not session.chain:
         raise InputError("completion: session has a chain of its own; give one of the two")
-    running = session or _chain(chain).session()
+    given = {key: value for key, value in options.items() if key != "fallbacks"}
+    models = [{"model": model}, *_fallbacks(options.get("fallbacks"), model, given)]
+    running = session or Session(_chain(chain), lives=False)
     running.sets_params = True
-    return Call(messages, given, models, running, reduces=session is not None or chain is not None)
+    running.decided = recall_reports
+    return Call(list(messages), given, models, running, reduces=session is not None or chain is not None)
 
 
-def _model(fallback: Any) -> Mapping[str, Any]:
-    if isinstance(fallback, str):
-        return {"model": fallback}
-    if isinstance(fallback, Mapping) and isinstance(fallback.get("model"), str):
-        return fallback
-    raise InputError(f"completion: fallbacks: {fallback!r:.80} names no model; give a name, or a mapping with `model`")
+def _fallbacks(fallbacks: Any, model: str, options: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield further models with what they change in the options; a key goes to the provider that it is for."""
+    if isinstance(fallbacks, str | Mapping):
+        raise InputError(f"completion: fallbacks is one {type(fallbacks).__name__}; give a list: fallbacks=[...]")
+    for fallback in fallbacks or ():
+        found = {"model": fallback} if isinstance(fallback, str) else fallback
+        if not (isinstance(found, Mapping) and isinstance(found.get("model"), str)):
+            # Without values: one of them may be a key.
+            said = f"a mapping of {', '.join(map(repr, fallback))}" if isinstance(fallback, Mapping) else repr(fallback)
+            raise InputError(
+                f"completion: fallbacks: {said:.80} names no model; give a name, or a mapping with `model`"
+            )
+        at_home = not any({**options, **found}.get(name) for name in ("api_base", "base_url"))
+        foreign = at_home and _provider(found["model"]) != _provider(model)
+        yield {"api_key": None, **found} if foreign else found
+
+
+def _provider(model: str) -> str:
+    try:
+        return str(litellm().get_llm_provider(model)[1])
+    except Exception:  # noqa: BLE001 (a model that it does not know)
+        return model.partition("/")[0]
+
+
+def _streams(arguments: Mapping[str, Any], answer: Any, step: str) -> bool:
+    return bool(arguments.get("stream")) and hasattr(answer, step)
 
 
 def _chain(chain: Chain | str | Path | None) -> Chain:
     if isinstance(chain, Chain):
         return chain
     if chain is None:
-        return Chain((), archive="none", classification=None)
+        # Nothing is taken out here, so a request may ask its provider to.
+        return Chain((), archive="none", classification=None, owner="provider")
+    if not isinstance(chain, str | Path):
+        raise InputError(f"completion: chain is {chain!r:.80}; give a chain, the path of one, or a shipped name")
     from elision.config import load
 
     return load(chain)

@@ -12,6 +12,8 @@ from elision.overlay import Overlay
 from elision.profiles import Profile
 from elision.registry import plugins
 from elision.strict_calls import StrictCalls
+from elision.transport.fit_calls import with_fit_calls
+from elision.transport.fit_content import with_fit_content
 
 _CHAT = frozenset({"openai", "miniswe"})
 """Dialects whose messages are chat completions, apart from keys beside them."""
@@ -56,7 +58,13 @@ def leaving(messages: Iterable[Any], dialect: str, profile: Profile) -> list[dic
         known = plugins().dialects()
         made = convert(list(messages), by_name(known, dialect), by_name(known, "openai"))
         messages = made.messages
-    return list(_known_only(messages, profile))
+    known_only = with_fit_content(_known_only(messages, profile), first_user=_begins_with_user(profile))
+    return list(with_fit_calls(known_only, keeps_ids=profile.name in _SIGNED))
+
+
+def _begins_with_user(profile: Profile) -> bool:
+    """Whether the provider is known to refuse a conversation that the assistant begins."""
+    return profile.order.first_user and profile.name != "default"
 
 
 def copied(value: Any) -> Any:

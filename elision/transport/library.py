@@ -19,9 +19,21 @@ _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADER
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 
 
-@cache
+_NOISE = r"Items? '.*on TypedDict class '.*`ReadOnly` qualifier"
+"""What pydantic says of classes of litellm, of some only when they are first needed."""
+
+
 def litellm() -> Any:
     """Return litellm; a release that is known to be bad is not imported."""
+    library = _imported()
+    # Whoever restores the filters of warnings takes this one away.
+    if not any(message is not None and message.pattern == _NOISE for _, message, *_ in warnings.filters):
+        warnings.filterwarnings("ignore", message=_NOISE, category=UserWarning)
+    return library
+
+
+@cache
+def _imported() -> Any:
     refuse_known_bad(_installed())
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")

@@ -13,8 +13,13 @@ class Overflow(NamedTuple):
     most: int = 0
 
 
-_STATUSES = frozenset({400, 413, 422, 500, None})
-"""Statuses with which it is said; 429 is about tokens in a minute."""
+_STATUSES = frozenset({400, 422, 500, None})
+"""Statuses with which it is said; 429 is about tokens in a minute, and says it only of a request over all of those."""
+
+_TOO_LARGE, _RATE_LIMIT = 413, 429
+_ALONE_TOO_LARGE = re.compile("request too large for", re.IGNORECASE)
+_LONGEST = 4000
+"""Characters that are looked at: behind them an error repeats what it was given."""
 
 _TOLD = re.compile(
     "|".join(
@@ -25,6 +30,9 @@ _TOLD = re.compile(
             "input is too long",
             "input too long",
             "request_too_large",
+            "request (body|entity) too large",
+            "request too large for",
+            "(payload|413 content) too large",
             "request exceeds the maximum (size|allowed number of bytes)",
             "context[ _]length[ _]exceeded",
             "maximum context (length|limit|window)",
@@ -41,6 +49,10 @@ _TOLD = re.compile(
             "range of input length should be",
             "reduce the length of the (messages|prompt|input)",
             "too large for model",
+            "token count (of|is) [\\d,]+ (exceeds|but model only supports)",
+            "`inputs` must have less than \\d+ tokens",
+            "greater than the context length",
+            "context length of only",
             "too many (input )?tokens",
             "tokens? \\+ .?max_new_tokens",
             "current length is \\d+ while limit is",
@@ -62,6 +74,9 @@ _SIZES = tuple(
         rf"token count \({_SENT}\) exceeds.{{0,80}}?\({_MOST}\)",
         rf"maximum prompt length is {_MOST}.{{0,60}}?contains {_SENT} tokens?",
         rf"token limit: {_MOST} \(requested: {_SENT}\)",
+        rf"limit:? {_MOST},? requested:? {_SENT}",
+        rf"token count (?:of|is) {_SENT} (?:exceeds|but model only supports).{{0,40}}? {_MOST}",
+        rf"less than {_MOST} tokens\. given: {_SENT}",
         rf"\({_SENT} tokens?\) exceeds the available context size \({_MOST} tokens?\)",
         rf"current length is {_SENT} while limit is {_MOST}",
         rf"range of input length should be \[\d+, {_MOST}\]",
@@ -72,10 +87,16 @@ _SIZES = tuple(
 
 def overflow_of(error: BaseException, library: Any) -> Overflow | None:
     """Return what an error says of a request that is too long; ``None`` where it is about something else."""
-    told = str(error)
+    told = _words(error)
     if not isinstance(error, library.ContextWindowExceededError) and not _is_told(error, told):
         return None
     return sizes_in(told)
+
+
+def _words(error: BaseException) -> str:
+    """Return what an error says, and the body of the response, which litellm leaves out where its form is unusual."""
+    told, body = str(error), getattr(error, "body", None)
+    return f"{told[:_LONGEST]} {str(body)[:_LONGEST]}" if body else told[:_LONGEST]
 
 
 def sizes_in(told: str) -> Overflow:
@@ -88,4 +109,8 @@ def sizes_in(told: str) -> Overflow:
 
 
 def _is_told(error: BaseException, told: str) -> bool:
-    return getattr(error, "status_code", None) in _STATUSES and bool(_TOLD.search(told))
+    status = getattr(error, "status_code", None)
+    if status == _RATE_LIMIT:
+        sizes = sizes_in(told)
+        return bool(_ALONE_TOO_LARGE.search(told)) and sizes.sent > sizes.most > 0
+    return status == _TOO_LARGE or (status in _STATUSES and bool(_TOLD.search(told)))

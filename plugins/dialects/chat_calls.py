@@ -6,8 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from elision import Message, Patch, Thinking, ToolCall
+from elision import Message, Opaque, Part, Patch, Thinking, ToolCall
 from elision.plugins.dialects.host_objects import GONE, as_mapping, field_of, text_or_empty, with_fields
+
+_BLOCKS = ("thinking_blocks", "reasoning_details")
+"""Where hosts keep signed thinking: litellm, and OpenRouter."""
+
+_TEXTS = ("reasoning_content", "reasoning")
+"""Where they keep its text alone: DeepSeek and litellm, OpenRouter and vLLM."""
+
+_HOLDERS = frozenset({*_BLOCKS, *_TEXTS, "reasoning_items", "provider_specific_fields"})
+
+_SIGNED = frozenset({"provider_specific_fields", "extra_content", "thought_signature"})
+
+_IN_CONTENT = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
@@ -29,6 +41,8 @@ def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
 def _is_signed(ident: str, *holders: Mapping[str, Any]) -> bool:
     """Whether a call carries a thought signature of Gemini's, wherever hosts put it."""
     for holder in holders:
+        if _SIGNED.isdisjoint(holder):
+            continue
         beside, extra = holder.get("provider_specific_fields"), holder.get("extra_content")
         google = extra.get("google") if isinstance(extra, Mapping) else None
         if any(isinstance(found, Mapping) and found.get("thought_signature") for found in (holder, beside, google)):
@@ -50,13 +64,43 @@ def loads(arguments: Any) -> Mapping[str, Any] | str:
 
 
 def thinking_of(fields: Mapping[str, Any]) -> Iterable[Thinking]:
-    """Yield the reasoning that the message carries."""
-    blocks = fields.get("thinking_blocks")
-    if isinstance(blocks, list) and blocks:
-        for block in blocks:
-            yield Thinking(text_or_empty((as_mapping(block) or {}).get("thinking")), block)
-    elif isinstance(reasoning := fields.get("reasoning_content"), str) and reasoning:
-        yield Thinking(reasoning)
+    """Yield the reasoning that the message carries, beside its content: the most exact form of it."""
+    if _HOLDERS.isdisjoint(fields):
+        return
+    for key in _BLOCKS:
+        if blocks := _blocks_in(fields, key):
+            yield from (Thinking(_thought(block), block) for block in blocks)
+            return
+    beside = fields.get("provider_specific_fields")
+    for key in (*_BLOCKS, "reasoning_items"):
+        held = _blocks_in(fields, key) or _blocks_in(beside if isinstance(beside, Mapping) else {}, key)
+        if held:
+            yield from (Thinking(_thought(block), block, fixed=True) for block in held)
+            return
+    for key in _TEXTS:
+        if text := text_or_empty(fields.get(key)):
+            yield Thinking(text)
+            return
+
+
+def in_content(part: Part) -> Part:
+    """Return a part of list content, which may be thinking: it goes back as it came."""
+    if isinstance(part, Opaque) and part.type in _IN_CONTENT:
+        return Thinking(_thought(part.raw), part.raw, fixed=True)
+    return part
+
+
+def _blocks_in(holder: Any, key: str) -> list[Any]:
+    found = field_of(holder, key)
+    return found if isinstance(found, list) and all(as_mapping(block) is not None for block in found) else []
+
+
+def _thought(block: Any) -> str:
+    """Return the text of a block of thinking; some have it in pieces (Mistral, reasoning items)."""
+    fields = as_mapping(block) or {}
+    found = next((fields[key] for key in ("thinking", "text", "summary") if fields.get(key)), "")
+    pieces = found if isinstance(found, list) else []
+    return text_or_empty(found) or "\n".join(text_or_empty((as_mapping(each) or {}).get("text")) for each in pieces)
 
 
 def encode_call(part: ToolCall) -> Mapping[str, Any]:
@@ -110,14 +154,17 @@ def patched_thinking(message: Message, patch: Patch) -> dict[str, Any]:
 
     A message with calls keeps the key ``reasoning_content``: some providers refuse one without it (DeepSeek).
     """
-    own = [index for index, part in enumerate(message.parts) if isinstance(part, Thinking)]
+    own = [index for index, part in enumerate(message.parts) if isinstance(part, Thinking) and not part.fixed]
     left = [number for number, index in enumerate(own) if index not in patch.removed]
     if len(left) == len(own):
         return {}
-    blocks = field_of(message.raw, "thinking_blocks")
+    held = {key: blocks for key in _BLOCKS if (blocks := _blocks_in(message.raw, key))}
     if left:
-        return {"thinking_blocks": [blocks[number] for number in left]}
-    changes = {"thinking_blocks": GONE} if blocks else {}
+        key = next(iter(held))
+        return {key: [held[key][number] for number in left]}
+    changes: dict[str, Any] = dict.fromkeys(held, GONE)
+    if field_of(message.raw, "reasoning") is not None:
+        changes["reasoning"] = GONE
     if field_of(message.raw, "reasoning_content") is not None:
         has_calls = any(isinstance(part, ToolCall) and part.raw is not None for part in message.parts)
         changes["reasoning_content"] = "" if has_calls else GONE

@@ -54,7 +54,11 @@ class Gemini(Dialect):
 
     name: ClassVar[str] = "gemini"
     wire: ClassVar[Wire] = Wire(
-        items_join_steps=True, cache_breakpoints=False, results_in_one_message=True, system_beside=True
+        pairs_by_id=False,
+        items_join_steps=True,
+        cache_breakpoints=False,
+        results_in_one_message=True,
+        system_beside=True,
     )
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:  # noqa: ARG002 (no other dialect has parts)

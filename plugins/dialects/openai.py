@@ -1,8 +1,9 @@
 """OpenAI chat completions, as OpenAI, DeepSeek, vLLM and others speak it and as litellm passes it on.
 
 Shapes: a list of messages, or a request with ``messages``, ``tools`` and ``model``.  Content may be a string, ``null``
-or a list of parts; ``reasoning_content``, ``thinking_blocks``, ``provider_specific_fields`` and keys that nobody knows
-are carried.  Messages may be mappings or litellm ``Message`` objects.
+or a list of parts; thinking is read where hosts keep it (``thinking_blocks``, ``reasoning_details``,
+``reasoning_content``, ``provider_specific_fields``, content), and keys that nobody knows are carried.  Messages may be
+mappings or litellm ``Message`` objects.
 """
 
 from __future__ import annotations
@@ -27,7 +28,14 @@ from elision import (
     ToolResult,
     Ttl,
 )
-from elision.plugins.dialects.chat_calls import calls_of, encode_call, patched_calls, patched_thinking, thinking_of
+from elision.plugins.dialects.chat_calls import (
+    calls_of,
+    encode_call,
+    in_content,
+    patched_calls,
+    patched_thinking,
+    thinking_of,
+)
 from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
 
 EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
@@ -73,7 +81,8 @@ class OpenAI(Dialect):
         if role == "tool":
             result = ToolResult(text_or_empty(fields.get("tool_call_id")), parse_content(content), raw=raw)
             return Message(role, "observation", (result,), raw, marks)
-        parts: list[Part] = [*thinking_of(fields), *parse_content(content), *calls_of(fields)]
+        said = map(in_content, parse_content(content)) if role == "assistant" else parse_content(content)
+        parts: list[Part] = [*thinking_of(fields), *said, *calls_of(fields)]
         return Message(role, kind_of(role, history), tuple(parts), raw, marks)
 
     def patch(self, message: Message, patch: Patch) -> Any:
@@ -175,6 +184,8 @@ def patched_content(message: Message, patch: Patch, before: Any) -> Any:
             new.extend(part.content)
         elif isinstance(part, Text | Image | Opaque):
             new.append(part)
+        elif isinstance(part, Thinking) and isinstance(before, list) and any(part.raw is each for each in before):
+            new.append(Opaque("thinking", part.raw))
     return before if before is None and not new else encode_content(tuple(new), before)
 
 

@@ -87,12 +87,15 @@ class Responses(Dialect):
     def patch(self, message: Message, patch: Patch) -> Any:
         """Return a copy of the item with other content."""
         fields = as_mapping(message.raw) or {}
+        ids = {"call_id": patch.ids[0]} if patch.ids else {}
         if message.role == "tool":
-            return _with_output(message.raw, patch.contents[0]) if 0 in patch.contents else message.raw
+            made = _with_output(message.raw, patch.contents[0]) if 0 in patch.contents else message.raw
+            return with_fields(made, ids)
         kind = text_or_empty(fields.get("type"))
-        if 0 in patch.arguments:
+        if ids or 0 in patch.arguments:
             key = _CALLS.get(kind, "arguments")
-            return with_fields(message.raw, {key: encode_arguments(patch.arguments[0], fields.get(key))})
+            new = {key: encode_arguments(patch.arguments[0], fields.get(key))} if 0 in patch.arguments else {}
+            return with_fields(message.raw, {**new, **ids})
         if kind not in {"", "message"}:
             return message.raw
         before = fields.get("content")

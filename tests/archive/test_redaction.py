@@ -172,3 +172,14 @@ def test_what_the_archive_keeps_has_a_policy_of_its_own() -> None:
         assert archive.get(put).content == "DB_PASSWORD=[removed: credential]"
         assert (record.stored_policy, record.view_policy) == ("secrets", "none")
         assert archive.verify().clean
+
+
+def test_a_text_is_withheld_from_where_time_ran_out_before() -> None:
+    text = "line of text\npassword = hunter2hunter\nAKIAIOSFODNN7EXAMPLE key\n" * 3000
+    whole = redact(text, "secrets", seconds=60)
+    for seconds in (0, 0.02, 0.1):
+        before = redact(text, "secrets", seconds=seconds)
+        again = redact(text, "secrets", seconds=60, most=len(text) - before.withheld)
+
+        assert again == before
+        assert whole.text.startswith(before.text.rpartition("[withheld: ")[0])

@@ -107,7 +107,7 @@ def test_every_processor_can_be_shown(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("dialect", [dialect.name for dialect in plugins().dialects()])
 def test_every_dialect_can_be_shown(run: Run, dialect: str) -> None:
-    result = run("show", dialect)
+    result = run("show", "dialect", dialect)
 
     assert result.exit_code == 0
     assert result.stdout.startswith(f"{dialect} (")

@@ -16,13 +16,13 @@ Lines = Callable[[str], list[str]]
 
 
 def test_a_loaded_config_raises_all_errors_at_once_and_no_warnings() -> None:
-    text = "history_processors: [{type: cache_control}, {type: cache_control}, {type: default, a: 1}]\nmodel: 5"
+    text = "history_processors: [{type: default, a: 1}, {type: cache_control}, {type: cache_control}]\nmodel: 5"
 
     with pytest.raises(elision.ConfigError) as caught:
         elision.loads(text, source="chain.yaml")
 
     assert [(problem.line, problem.path) for problem in caught.value.problems] == [
-        (1, "history_processors[2].a"),
+        (1, "history_processors[0].a"),
         (2, "model"),
     ]
 

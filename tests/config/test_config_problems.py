@@ -138,10 +138,7 @@ def test_wrong_lists_and_texts_are_told_in_plain_words(problems: Lines) -> None:
     """)
 
     assert lines == [
-        (
-            "chain.yaml:3:13: history_processors[0].remove: remove is '<diff>'; it must be a list; "
-            "correct it or leave it out"
-        ),
+        ("chain.yaml:3:13: history_processors[0].remove: remove is '<diff>'; it must be a list; write ['<diff>']"),
         "chain.yaml:7:9: history_processors[1].tagged_roles[1]: tagged_roles[1] is 5; it must be text; correct it",
         "chain.yaml:8:8: model: model is a list; it must be text; correct it or leave it out",
         (

@@ -119,6 +119,47 @@ def test_lines_that_a_shell_shows_around_the_list_stay(chain: Callable[[str], Ch
     assert elision.recall(edit.ref, record=9, archive=slimming.opened_archive).text == json.dumps(ISSUES[8])
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [("", "[exit code 0]"), ("[INFO] starting\n[debug] {}\n", "\n[INFO] done\n"), ("$ gh issue list\n", "\n{2 more}")],
+)
+def test_brackets_in_the_lines_around_the_list_are_no_part_of_it(
+    chain: Callable[[str], Chain], before: str, behind: str
+) -> None:
+    slimming = chain(SMALL)
+    view = slimming.process(history(f"{before}{DOCUMENT}{behind}"))
+    (edit,) = view.edits
+    shown = view.messages[-1]["content"]
+
+    assert json.loads(shown.removeprefix(before).removesuffix(behind))["slim"]["total"] == 200
+    assert elision.recall(edit.ref, record=200, archive=slimming.opened_archive).text == json.dumps(ISSUES[199])
+
+
+def test_documents_in_a_row_are_records_however_they_are_written(chain: Callable[[str], Chain]) -> None:
+    slimming = chain(SMALL)
+    for between, indent in (("\n", 2), ("", None), ("\r\n\r\n", None)):
+        text = between.join(json.dumps(each, indent=indent) for each in ISSUES)
+        view = slimming.process(history(text))
+        (edit,) = view.edits
+        said, *shown = view.messages[-1]["content"].splitlines()
+
+        assert json.loads(said)["slim"]["total"] == 200
+        assert [json.loads(each)["id"] for each in shown] == [each["id"] for each in ISSUES[: len(shown)]]
+        assert elision.recall(edit.ref, record=3, archive=slimming.opened_archive).text == json.dumps(
+            ISSUES[2], indent=indent
+        )
+
+
+@pytest.mark.parametrize("levels", [100, 450, 900])
+def test_of_records_that_are_very_deep_the_first_levels_are_shown(levels: int) -> None:
+    deep = '{"a":' * levels + '"x"' + "}" * levels
+    shown = slimmed(f"[{','.join([deep] * 90)}]", fields=("b",))
+
+    assert json.loads(shown)["slim"]["total"] == 90
+    assert "…" in shown
+    assert slimmed(f"[{','.join(['[' * levels + ']' * levels] * 90)}]", fields=("b.c",)).startswith('{"slim":')
+
+
 def test_numbers_stay_as_they_are_written() -> None:
     assert NUMBERS in slimmed(f"[{NUMBERS},{','.join(['0'] * 9000)}]", records=1)
 

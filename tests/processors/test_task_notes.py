@@ -40,7 +40,7 @@ def test_task_notes_goal_skills_and_versions_rules_done_written_but_unverified_n
     assert field(text, "Rules") == "- Never touch the release branch."
     assert 'step 2: create_issue(title="slow"): Issue 991 was created' in field(text, "Done")
     assert field(text, "Written but unverified") == "src/b.py"
-    assert field(text, "Next step").startswith("I read ")
+    assert field(text, "Next step") == "go on from step 13, which is done; there you said: I read 8.py."
     assert "archive" in field(text, "Originals")
 
 
@@ -112,6 +112,28 @@ def test_what_the_user_said_last_is_the_next_step_where_nobody_has_answered_it()
     assert field(text, "Next step") == "what the user said last: Stop, and mend b.py."
 
 
+def test_a_plan_that_has_been_carried_out_does_not_come_back_as_the_next_step() -> None:
+    made = loaded("[{type: recent_steps, keep_last_steps: 2, schedule: every_step}, {type: task_notes}]")
+    run = begun().step("I will audit the loader.", call("read_file", path="loader.py"), result(BODY))
+    run = run.step(call("write_file", path="audit.md"), result("written"))
+    for number in range(3):
+        run = run.step(call("read_file", path=f"{number}.py"), result(BODY))
+    (text,) = notes(last(made, run))
+
+    assert field(text, "Next step") == "go on from step 5; in step 1, which is done, you said: I will audit the loader."
+    assert "audit.md" in field(text, "Done")
+
+
+def test_a_write_that_failed_is_not_listed_as_done() -> None:
+    made = loaded("[{type: recent_steps, keep_last_steps: 2, schedule: every_step}, {type: task_notes}]")
+    run = begun("anthropic").step(call("write_file", path="a.py"), result("Permission denied", error=True))
+    run = run.step(call("bash", command="git commit -m x"), result("nothing to commit\n(exit code: 1)"))
+    (text,) = notes(last(made, reads(run, 1, 4)))
+
+    assert field(text, "Done") == "- nothing on record"
+    assert field(text, "Written but unverified") == "nothing"
+
+
 def test_without_a_break_there_are_no_notes() -> None:
     run = reads(begun(), 1, 9)
 
@@ -125,7 +147,7 @@ def test_processing_what_was_sent_changes_nothing() -> None:
 
 
 def test_a_template_that_cannot_be_used_is_refused() -> None:
-    with pytest.raises((elision.ConfigError, ValueError), match="'nothing' is undefined"):
+    with pytest.raises((elision.ConfigError, ValueError), match="there is no variable 'nothing'"):
         loaded("[{type: task_notes, template: '{{ nothing }}'}]")
 
 

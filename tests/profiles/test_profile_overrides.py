@@ -184,3 +184,10 @@ def test_a_profile_in_a_chain_file_is_found_from_its_folder_and_its_problems_are
 
     assert found.own_profile is not None
     assert str(problem).endswith("wrong.yaml:1:1: windov: a profile has no 'windov'; did you mean 'window'?")
+
+
+def test_without_a_cache_everything_is_paid_as_input_so_that_nothing_waits_for_a_rewrite_to_pay() -> None:
+    found = profile_for("claude-sonnet-4-5", overrides={"cache": {"marks": "none"}})
+
+    assert found.prices.base == Rates(3, 3, 3, 15)
+    assert (found.prices.write_over_read, found.prices.caches) == (1, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
     "refusal": frozenset({"type", "refusal"}),
 }
 _CALL = frozenset({"id", "type", "function", "custom", "extra_content"})
+_LONGEST_ID = 40
 
 
 def structure(body: Body, profile: Profile) -> Refusals:
@@ -94,6 +96,8 @@ def _message_form(at: str, message: Any, profile: Profile) -> Refusals:
     yield from _content_form(at, message, profile)
     if "tool_calls" in message:
         yield from _calls_form(f"{at}.tool_calls", message["tool_calls"])
+        if profile.name == "openai":
+            yield from _ids_form(f"{at}.tool_calls", message["tool_calls"])
     if role == "tool" and not isinstance(message.get("tool_call_id"), str):
         yield _bad("pairing", f"Missing parameter 'tool_call_id' in '{at}'.", at, "missing_required_parameter")
 
@@ -110,6 +114,9 @@ def _content_form(at: str, message: Body, profile: Profile) -> Refusals:
     marks = {"explicit": {"cache_control"}, "both": {"prompt_cache_breakpoint"}}.get(profile.cache.marks, set[str]())
     for index, part in enumerate(items(content)):
         yield from _part_form(f"{at}.content[{index}]", part, marks)
+        if profile.name == "openai" and role != "user" and isinstance(part, Mapping) and "image_url" in part:
+            told = f"Image URLs are only allowed for messages with role 'user', but this message with role '{role}'"
+            yield _bad("form", f"Invalid '{at}'. {told} contains an image URL.", at, "invalid_value")
 
 
 def _part_form(at: str, part: Any, marks: set[str]) -> Refusals:
@@ -141,6 +148,15 @@ def _calls_form(at: str, calls: Any) -> Refusals:
                 "keys", f"Unknown parameter: '{at}[{index}].{key}'.", f"{at}[{index}].{key}", "unknown_parameter"
             )
         yield from _function_form(f"{at}[{index}]", call)
+
+
+def _ids_form(at: str, calls: Any) -> Refusals:
+    for index, call in enumerate(items(calls)):
+        given = call.get("id") if isinstance(call, Mapping) else None
+        if isinstance(given, str) and len(given) > _LONGEST_ID:
+            told = f"expected a string with maximum length {_LONGEST_ID}, but got a string with length {len(given)}"
+            where = f"{at}[{index}].id"
+            yield _bad("ids", f"Invalid '{where}': string too long. {told} instead.", where, "string_above_max_length")
 
 
 def _function_form(at: str, call: Body) -> Refusals:
@@ -178,6 +194,10 @@ def pairing(body: Body) -> Refusals:
         if open_calls:
             yield _unanswered(asked, open_calls)
         open_calls = [call["id"] for call in message.get("tool_calls") or ()]
+        for given, times in Counter(open_calls).items():
+            if times > 1:
+                told = f"Duplicate value for 'tool_call_id' of '{given}' in message[{number}]"
+                yield _bad("pairing", f"Invalid parameter: {told}", f"messages.[{number}].tool_calls")
         batch, asked = bool(open_calls), number
     if open_calls:
         yield _unanswered(asked, open_calls)

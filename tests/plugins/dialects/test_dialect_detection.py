@@ -187,7 +187,7 @@ def test_an_exchange_is_read_from_its_request(several: bool) -> None:
 
 def test_a_broken_line_is_named_by_its_number() -> None:
     with pytest.raises(elision.InputError) as error:
-        parse_document(b'{"role": "user", "content": "a"}\n{"role": "user", "conte\n', "run.jsonl")
+        parse_document(b'{"role": "user", "content": "a"}\n{"role": "user", "conte\nnot JSON\n', "run.jsonl")
 
     assert str(error.value) == (
         "run.jsonl: not JSON (line 2: Unterminated string starting at); give a history as JSON or JSON Lines"

@@ -1,0 +1,33 @@
+"""What ``budget`` says where a request cannot fit, and what it cuts in histories whose calls are read from text."""
+
+from __future__ import annotations
+
+import pytest
+
+from elision import Chain, OverBudgetError, registry
+from elision.testing import call, conversation, result
+
+
+def budget(tokens: int) -> Chain:
+    return Chain([registry.plugins().processors()["budget"](max_tokens=tokens)], archive="memory:")
+
+
+@pytest.mark.parametrize("steps", [1, 9])
+def test_where_the_table_knows_no_tool_the_error_says_how_to_tell_it(steps: int) -> None:
+    run = conversation().user("Go.")
+    for number in range(steps):
+        run = run.step(call("frobnicate", part=number), result("word " * 900))
+    with pytest.raises(OverBudgetError) as told:
+        budget(500).process(run.messages())
+
+    assert "the table keeps" in str(told.value)
+    assert "of class unknown" in str(told.value)
+    assert "`elision classify --suggest`" in str(told.value)
+
+
+def test_a_long_answer_without_an_action_is_cut_in_a_swe_agent_history_too() -> None:
+    messages = conversation("sweagent").user("Go.").step("word " * 9000).user("Well?").messages()
+    view = budget(2000).process(messages, dialect="sweagent")
+
+    assert [edit.position for edit in view.edits] == [1]
+    assert len(view.messages[1]["content"]) < 10_000
