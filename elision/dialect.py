@@ -91,6 +91,14 @@ class Dialect(ABC):
     def build(self, message: Message) -> list[Any]:
         """Make host messages from parts; a part that carries a ``raw`` of this dialect is passed on as it is."""
 
+    def unsaid(self, message: Message, *, strict: bool) -> Mapping[int, str]:  # noqa: ARG002 (files take any message)
+        """Return what is sent for parts that say nothing where the wire refuses that, by their index.
+
+        An index behind the last part is one more part; one that maps to no text goes.  With ``strict`` the model that
+        is asked refuses more than the wire does.
+        """
+        return {}
+
     def answer(self, call: ToolCall, result: ToolResult) -> ToolResult:  # noqa: ARG002 (most wires need its id only)
         """Return a result that was made up or comes from another dialect as the answer to ``call``.
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 from elision.breakpoints import excess_breakpoints
 from elision.cache.cuts import Cut
 from elision.cache.lifetimes import lifetimes
 from elision.dialect import Dialect, Patch
-from elision.history import Address, History, Step
+from elision.history import Address, History, Message, Step, Text
 from elision.moment import Request
 from elision.overlay import Overlay, Version, content_at
 from elision.question import Decisions
-from elision.repair import Assembly, Repair, assemble
+from elision.repair import OPENING, Assembly, Repair, assemble
 from elision.report import Refusal
 from elision.strict_calls import StrictCalls, Unfit
 
@@ -47,12 +48,23 @@ def outgoing(
     if not (dialect.wire.checked and history.poisoned):
         return Outgoing(dialect, history, Overlay(parent=lasting), rendered, (), calls)
     messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting))
+    first = _begun_by_assistant(map(dialect.parse, messages, repeat(History(dialect.wire))))
+    if first is not None and dialect.wire.user_first and _begun_by_assistant(history.messages) is None:
+        messages[first:first] = dialect.build(Message("user", "note", (Text(OPENING),), None))
+        starts = {at + (at >= first) for at in starts}
+        repairs.append(Repair("no_user_first", first, "a message of the user stands in front of the assistant's"))
     mended = History(dialect.wire)
     for position, raw in enumerate(messages):
         mended.append(dialect.parse(raw, mended), joins=position not in starts)
     kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
     named = calls.carried_over(kept, mended)
     return Outgoing(dialect, mended, _carried_over(history, lasting, kept, mended), messages, repairs, named, rendered)
+
+
+def _begun_by_assistant(messages: Iterable[Message]) -> int | None:
+    """Return where the assistant begins, where the user does not."""
+    found = next(((at, message.role) for at, message in enumerate(messages) if message.role != "system"), None)
+    return found[0] if found is not None and found[1] == "assistant" else None
 
 
 def _nearest(rendered: Sequence[Any], at: int, places: Mapping[int, int]) -> int | None:
@@ -67,10 +79,10 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
     overlay = sent.overlay
     overlay.ttls |= lifetimes(sent.history, overlay, request)
     messages = list(sent.rendered)
-    unfit = _unfit_calls(sent, request)
+    unfit = _unfit(sent, request)
     for position in decisions.touched | overlay.marks.keys() | unfit.keys():
         messages[position] = patched(sent.dialect, sent.history, overlay, position, unfit.get(position, _AS_IT_IS))
-    repairs += [Repair("call", position, told.detail) for position, told in unfit.items()]
+    repairs += [Repair(told.fault, position, told.detail) for position, told in unfit.items()]
     if overlay.restructures():
         messages = assemble(Assembly(sent.history, sent.dialect, messages, overlay)).messages
     return messages, refused, [*sent.repairs, *repairs]
@@ -79,7 +91,7 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
 _AS_IT_IS = Unfit()
 
 
-def _unfit_calls(sent: Outgoing, request: Request) -> dict[int, Unfit]:
+def _unfit(sent: Outgoing, request: Request) -> dict[int, Unfit]:
     """Return what the wire, or the model that is asked, would refuse of calls and results, by message."""
     from elision.profiles import profile_for
 
@@ -87,7 +99,10 @@ def _unfit_calls(sent: Outgoing, request: Request) -> dict[int, Unfit]:
     if not (wire.checked and wire.pairs_by_id):
         return {}
     own = wire.strict_calls or profile_for(request.model).order.unique_call_ids
-    return sent.calls.unfit(own_ids=own, objects=wire.strict_calls)
+    unfit = sent.calls.unfit(own_ids=own, objects=wire.strict_calls)
+    for position, contents in sent.calls.unsaid.found(sent.dialect, strict=own).items():
+        unfit[position] = unfit.get(position, _AS_IT_IS)._replace(contents=contents)
+    return unfit
 
 
 def patched(dialect: Dialect, history: History, overlay: Overlay, position: int, unfit: Unfit = _AS_IT_IS) -> Any:
@@ -101,7 +116,8 @@ def patched(dialect: Dialect, history: History, overlay: Overlay, position: int,
     ttl = overlay.ttls.get(position)
     patch = Patch.of(message, overlay.changes(position), mark=mark, tags=changed, ttl=ttl)
     if unfit is not _AS_IT_IS:
-        patch = replace(patch, ids=unfit.ids, arguments={**unfit.arguments, **patch.arguments})
+        contents = {**unfit.contents, **patch.contents}
+        patch = replace(patch, contents=contents, ids=unfit.ids, arguments={**unfit.arguments, **patch.arguments})
     return dialect.patch(message, patch)
 
 

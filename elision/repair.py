@@ -27,6 +27,7 @@ from elision.history import (
     only_content,
 )
 from elision.overlay import Overlay
+from elision.scrubbing import scrubbed
 
 OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
 BLANK = "(empty)"
@@ -38,7 +39,15 @@ class Repair:
     """One thing that was mended on the outgoing view."""
 
     fault: Literal[
-        "dangling_call", "orphan_result", "late_result", "split_batch", "surrogate", "blank_text", "marks", "call"
+        "dangling_call",
+        "orphan_result",
+        "late_result",
+        "split_batch",
+        "surrogate",
+        "blank_text",
+        "marks",
+        "call",
+        "no_user_first",
     ]
     position: int
     detail: str
@@ -234,9 +243,7 @@ def _without_surrogates(
 def _scrubbed(content: tuple[Content, ...]) -> tuple[Content, ...]:
     """Replace lone surrogates; two halves that stand together become their character."""
     return tuple(
-        replace(part, text=part.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-        if isinstance(part, Text) and has_surrogates(part.text)
-        else part
+        replace(part, text=scrubbed(part.text)) if isinstance(part, Text) and has_surrogates(part.text) else part
         for part in content
     )
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from elision.history import Address, History, Step, ToolCall, ToolResult
+from elision.history import Address, Content, History, Step, ToolCall, ToolResult, has_surrogates
+from elision.scrubbing import without_surrogates
+from elision.unsaid import Unsaid
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -16,13 +18,20 @@ class Unfit(NamedTuple):
     """What calls and results of one message need other than the host has it, by part."""
 
     ids: Mapping[int, str] = {}
-    arguments: Mapping[int, Mapping[str, Any]] = {}
+    arguments: Mapping[int, Mapping[str, Any] | str] = {}
+    contents: Mapping[int, tuple[Content, ...]] = {}
 
     @property
     def detail(self) -> str:
         """What is mended."""
         told = [f"it has the id {name!r}" for name in self.ids.values()]
-        return "; ".join([*told, *("its arguments are made an object" for _ in self.arguments)])
+        told += ["its arguments are no object, or no Unicode" for _ in self.arguments]
+        return "; ".join([*told, *["it says nothing"][: len(self.contents)]])
+
+    @property
+    def fault(self) -> Literal["call", "blank_text"]:
+        """What is wrong with it."""
+        return "call" if self.ids or self.arguments else "blank_text"
 
 
 class StrictCalls:
@@ -35,9 +44,11 @@ class StrictCalls:
 
     def __init__(self, history: History) -> None:
         self._history = history
+        self.unsaid = Unsaid(history)
         self._plain: dict[int, dict[int, str]] = {}
         self._own: dict[int, dict[int, str]] = {}
-        self._arguments: dict[int, dict[int, Mapping[str, Any]]] = {}
+        self._arguments: dict[int, dict[int, Mapping[str, Any] | str]] = {}
+        self._unsendable: dict[int, dict[int, Mapping[str, Any] | str]] = {}
         self._taken: set[str] = set()
         self._named: dict[Address, str] = {}
         self._before: dict[Address, str] = {}
@@ -55,7 +66,7 @@ class StrictCalls:
     def unfit(self, *, own_ids: bool, objects: bool) -> dict[int, Unfit]:
         """Return what is to be mended, by message; with ``own_ids`` and ``objects`` as a strict wire wants it."""
         self._advance()
-        ids, arguments = self._own if own_ids else self._plain, self._arguments if objects else {}
+        ids, arguments = self._own if own_ids else self._plain, self._arguments if objects else self._unsendable
         return {at: Unfit(ids.get(at, {}), arguments.get(at, {})) for at in sorted({*ids, *arguments})}
 
     def _advance(self) -> None:
@@ -78,13 +89,21 @@ class StrictCalls:
             before = [self._before[address]] if address in self._before else []
             self._named[address] = next(name for name in chain(before, _names(plain)) if name not in self._taken)
             self._taken.add(self._named[address])
-            if isinstance(call.arguments, str):
-                held = {"arguments": call.arguments} if call.arguments.strip() else {}
-                self._arguments.setdefault(address.position, {})[address.part] = held
+            self._take_arguments(address, call)
         for ids, name in ((self._plain, plain), (self._own, self._named[address])):
             for place, found in ((address, call.id), (answer, given)):
                 if place is not None and name != found:
                     ids.setdefault(place.position, {})[place.part] = name
+
+    def _take_arguments(self, address: Address, call: ToolCall) -> None:
+        """Note arguments that are no object, and those with lone surrogates, for which no wire has bytes."""
+        clean = without_surrogates(call.arguments)
+        held = ({"arguments": clean} if clean.strip() else {}) if isinstance(clean, str) else clean
+        if held is not call.arguments:
+            self._arguments.setdefault(address.position, {})[address.part] = held
+        # Where they are JSON in a text, a lone surrogate can be an escape, which can be sent.
+        if clean is not call.arguments and (not call.text or has_surrogates(call.text)):
+            self._unsendable.setdefault(address.position, {})[address.part] = clean
 
 
 def _names(given: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ class Wire:
     ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
     without a result or another message between them.  With ``strict_calls`` each call needs an id of its own, and an
     object as its arguments.  One that does not go by ids, but by names and order, has ``pairs_by_id`` off.
+    With ``user_first`` the assistant may not begin.
     """
 
     checked: bool = True
@@ -26,6 +27,7 @@ class Wire:
     system_beside: bool = False
     strict_calls: bool = False
     pairs_by_id: bool = True
+    user_first: bool = False
 
 
 @dataclass(slots=True)

@@ -153,3 +153,33 @@ def test_an_output_of_the_responses_api_goes_out_under_the_id_of_its_call() -> N
     view = chain().process(items, dialect="responses")
 
     assert view.messages[2]["call_id"] == "a"
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+@pytest.mark.parametrize(("half", "sent"), [("\ud83d", "\ufffd"), ("\ud83d\ude00", "\U0001f600")])
+def test_a_lone_surrogate_in_the_arguments_of_a_call_leaves_as_something_that_has_bytes(
+    dialect: str, half: str, sent: str
+) -> None:
+    arguments = {"path": f"{half} a.py", "edits": [{"text": half}]}
+    messages = blocks([["a"], ["b"]], arguments) if dialect == "anthropic" else chat(["a", "b"])
+    if dialect == "openai":
+        messages[1]["tool_calls"][0]["function"]["arguments"] = json.dumps(arguments, ensure_ascii=False)
+    before = copy.deepcopy(messages)
+    view = elision.loads("history_processors: []").process(messages, dialect=dialect)
+    call = view.messages[1]
+    given = call["content"][0]["input"] if dialect == "anthropic" else call["tool_calls"][0]["function"]["arguments"]
+
+    assert (given if dialect == "anthropic" else json.loads(given)) == {
+        "path": f"{sent} a.py",
+        "edits": [{"text": sent}],
+    }
+    assert json.dumps(view.messages, ensure_ascii=False).encode()
+    assert messages == before
+    assert view.repairs[0].detail == "its arguments are no object, or no Unicode"
+
+
+def test_an_escaped_surrogate_in_arguments_that_are_text_can_be_sent_and_stays() -> None:
+    messages = chat(["a"])
+    messages[1]["tool_calls"][0]["function"]["arguments"] = '{"path": "\\ud83d"}'
+
+    assert elision.loads("history_processors: []").process(messages, dialect="openai").messages[1] is messages[1]

@@ -33,6 +33,7 @@ def test_a_model_is_asked_once_for_the_same_and_what_has_to_be_there_is_added() 
 
     assert len(summary_models.CALLS) == 1
     assert "Goal: mend the loader" in text
+    assert "what it gives as the next step may have been done there" in text
     assert "I must not use port 8431." in text
     assert "I must not use port 8431." in summary_models.CALLS[0]
 

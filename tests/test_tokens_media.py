@@ -52,6 +52,13 @@ def test_an_image_of_unknown_size_has_the_estimate_of_its_profile(url: str) -> N
     assert [count_part(Image(url), model) for model in (None, "claude-sonnet-4-5", "gpt-4o")] == expected
 
 
+@pytest.mark.parametrize("key", ["data", "base64", "image", "image_base64", "screenshot", "b64_json"])
+def test_an_image_as_other_kits_pack_it_is_no_text(key: str) -> None:
+    raw = {"type": "image", "mime_type": "image/png", key: encoded(png(640, 480), 60_000)}
+
+    assert IMAGE_TOKENS <= count_part(Opaque("image", raw)) < IMAGE_TOKENS + 60
+
+
 @pytest.mark.parametrize("size", [(0, 0), (0, 800), (2_000_000_000, 3_000_000_000), (20, 16_385)])
 @pytest.mark.parametrize("model", [None, "claude-sonnet-4-5", "gpt-4o", "gemini-2.5-pro", "qwen-vl-max"])
 def test_a_size_that_no_provider_takes_is_not_believed(size: tuple[int, int], model: str | None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from elision.edits import CLEARING, Drop, Insert, Remove, Replace
 from elision.guard.case import Case, Why
-from elision.history import plain
+from elision.history import History, Opaque, Step, plain
 from elision.offers import ends_open_step
 from elision.overlay import original
 from elision.pairing import is_said, step_at
@@ -15,11 +17,7 @@ def step_is_atomic(case: Case) -> Why | None:
     """Rule 1: no orphan call or result; a step goes as a whole, and nothing stands between a call and its result."""
     match case.edit:
         case Drop(step=index):
-            step = case.history.steps[index]
-            if step.demo:
-                return Why("demonstrations are not dropped")
-            if any(address is not None and address.position >= step.stop for address in step.results):
-                return Why("a result of this step stands elsewhere in the history")
+            return _not_whole(case.history, case.history.steps[index])
         case Remove():
             return Why("a message goes only with its whole step; system and user messages stay")
         case Insert(position=position, text=text):
@@ -31,6 +29,34 @@ def step_is_atomic(case: Case) -> Why | None:
         case _:
             pass
     return None
+
+
+def _not_whole(history: History, step: Step) -> Why | None:
+    if step.demo:
+        return Why("demonstrations are not dropped")
+    if any(address is not None and address.position >= step.stop for address in step.results):
+        return Why("a result of this step stands elsewhere in the history")
+    if _asked_at_the_server(history, step) != _found_at_the_server(history, step):
+        return Why("a call of the provider's own tools and its result stand in two steps")
+    return None
+
+
+def _asked_at_the_server(history: History, step: Step) -> set[str]:
+    return {_field(part, "id") for part in _opaque(history, step) if part.type.endswith("_tool_use")}
+
+
+def _found_at_the_server(history: History, step: Step) -> set[str]:
+    return {_field(part, "tool_use_id") for part in _opaque(history, step) if part.type.endswith("_tool_result")}
+
+
+def _opaque(history: History, step: Step) -> Iterator[Opaque]:
+    said = history.messages[step.start : step.acted]
+    return (part for message in said for part in message.parts if isinstance(part, Opaque))
+
+
+def _field(part: Opaque, name: str) -> str:
+    raw = part.raw
+    return str(raw.get(name) if isinstance(raw, Mapping) else getattr(raw, name, None))
 
 
 def missing_stays_missing(case: Case) -> Why | None:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeGuard
 
+from elision.scrubbing import scrubbed, without_surrogates
+
 _LONGEST_ID = 40
 """Characters of an id that OpenAI takes; others take more."""
 
@@ -69,14 +71,17 @@ def _fit(call: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _object(given: Any) -> str:
     """Return arguments as an object in JSON; what is none, such as one that was cut off, is quoted in one."""
     if isinstance(given, Mapping):
-        return json.dumps(given, default=str)
+        return json.dumps(without_surrogates(given), default=str)
     try:
         value = _DECODER.decode(given or "null")
     except (TypeError, ValueError, RecursionError):
         value = given
     if value is None:
         return "{}"
-    return str(given) if isinstance(value, dict) else json.dumps({"arguments": given}, default=str)
+    clean = without_surrogates(value)
+    if isinstance(clean, dict):
+        return str(given) if clean is value else json.dumps(clean)
+    return json.dumps({"arguments": scrubbed(given) if isinstance(given, str) else given}, default=str)
 
 
 def _no_number(text: str) -> NoReturn:

@@ -29,7 +29,7 @@ from elision import (
 )
 from elision.plugins.dialects.chat_calls import encode_arguments
 from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
-from elision.plugins.dialects.openai import encode_content, kind_of, mark_for, types_in
+from elision.plugins.dialects.openai import EMPTY, empty_results, encode_content, kind_of, mark_for, types_in
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _FOREIGN_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "tool_call_ids", "message_type")
@@ -44,7 +44,7 @@ class Anthropic(Dialect):
 
     name: ClassVar[str] = "anthropic"
     wire: ClassVar[Wire] = Wire(
-        results_in_one_message=True, refuses_blank_text=True, system_beside=True, strict_calls=True
+        results_in_one_message=True, refuses_blank_text=True, system_beside=True, strict_calls=True, user_first=True
     )
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:
@@ -77,6 +77,12 @@ class Anthropic(Dialect):
         if patch.mark is not None:
             content = _marked(content, on=patch.mark, ttl=patch.ttl)
         return message.raw if content is before else with_fields(message.raw, {"content": content})
+
+    def unsaid(self, message: Message, *, strict: bool) -> Mapping[int, str]:  # noqa: ARG002 (it always is)
+        """Say for results and messages that they are empty; one may not end with thinking."""
+        if not message.parts or (message.role == "assistant" and isinstance(message.parts[-1], Thinking)):
+            return {len(message.parts): EMPTY}
+        return empty_results(message)
 
     def build(self, message: Message) -> list[Any]:
         """Make one message, results first.
@@ -166,7 +172,7 @@ def _url(source: Any) -> str | None:
 def _patched(message: Message, patch: Patch, before: Any) -> Any:
     if not (patch.contents or patch.removed or patch.arguments or patch.ids):
         return before
-    if not isinstance(before, list):
+    if not isinstance(before, list) or not before:
         new = patch.contents.get(0, ()) if 0 not in patch.removed else ()
         return encode_content(new, before, _encode_piece) if patch.contents or patch.removed else before
     blocks: list[Any] = []
@@ -178,7 +184,8 @@ def _patched(message: Message, patch: Patch, before: Any) -> Any:
             blocks.append(with_fields(block, {"input": encode_arguments(patch.arguments[index], {})}))
         elif index not in patch.removed:
             blocks.append(block)
-    return blocks
+    added = (patch.contents[index] for index in patch.contents if index >= len(before))
+    return [*blocks, *(_encode_piece(piece) for pieces in added for piece in pieces)]
 
 
 _ID: Mapping[type[Part], str] = {ToolCall: "id", ToolResult: "tool_use_id"}

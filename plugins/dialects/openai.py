@@ -48,6 +48,9 @@ _ROLES: Mapping[str, Role] = {
     "function": "tool",
 }
 _OWN_KEYS = frozenset({"tool_calls", "tool_call_id", "function_call", "reasoning_content", "thinking_blocks"})
+_SAYS_OTHERWISE = ("tool_calls", "function_call", "refusal", "audio")
+EMPTY = "(empty)"
+"""What a message or a result says that says nothing."""
 _SPEECH = frozenset({"content", "tool_calls", "function_call"})
 _RESPONSES_TYPES = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _MARKABLE = frozenset({"image_url", "file", "input_audio"})
@@ -98,6 +101,18 @@ class OpenAI(Dialect):
         changes |= patched_calls(message, patch) | patched_thinking(message, patch)
         return with_fields(message.raw, changes)
 
+    def unsaid(self, message: Message, *, strict: bool) -> Mapping[int, str]:
+        """Say what is empty: no content, and where it is strict blank text; with calls there may be none."""
+        fields = as_mapping(message.raw) or {}
+        if not all(strict and _is_blank(part) for part in parse_content(fields.get("content"))):
+            return {}
+        if message.role == "system" or any(fields.get(key) for key in _SAYS_OTHERWISE):
+            return {}
+        if message.role == "tool":
+            return empty_results(message)
+        texts = [index for index, part in enumerate(message.parts) if isinstance(part, Text)] or [len(message.parts)]
+        return {**dict.fromkeys(texts, ""), texts[-1]: EMPTY}
+
     def build(self, message: Message) -> list[Any]:
         """Make chat messages: a tool message for each result, and one message for the rest."""
         built: list[Any] = [result_message(part) for part in message.parts if isinstance(part, ToolResult)]
@@ -106,6 +121,19 @@ class OpenAI(Dialect):
             role = "user" if message.role == "tool" else message.role
             built.append(_plain_message(role, rest))
         return built
+
+
+def empty_results(message: Message) -> Mapping[int, str]:
+    """Say for results that they are empty."""
+    return {
+        index: EMPTY
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolResult) and all(map(_is_blank, part.content))
+    }
+
+
+def _is_blank(part: Content) -> bool:
+    return isinstance(part, Text) and (not part.text or part.text.isspace())
 
 
 def kind_of(role: Role, history: History) -> Kind:
@@ -186,6 +214,7 @@ def patched_content(message: Message, patch: Patch, before: Any) -> Any:
             new.append(part)
         elif isinstance(part, Thinking) and isinstance(before, list) and any(part.raw is each for each in before):
             new.append(Opaque("thinking", part.raw))
+    new.extend(piece for index in patch.contents if index >= len(message.parts) for piece in patch.contents[index])
     return before if before is None and not new else encode_content(tuple(new), before)
 
 
