@@ -42,12 +42,21 @@ class Outgoing:
 
 
 def outgoing(
-    dialect: Dialect, history: History, lasting: Overlay, rendered: Sequence[Any], calls: StrictCalls
+    dialect: Dialect,
+    history: History,
+    lasting: Overlay,
+    rendered: Sequence[Any],
+    calls: StrictCalls,
+    *,
+    refs: Mapping[Address, str] | None = None,
 ) -> Outgoing:
-    """Return the history itself, or where it is poisoned, a mended one in its place."""
+    """Return the history itself, or where it is poisoned, a mended one in its place.
+
+    ``refs`` say what results that answer no call are called in the archive.
+    """
     if not (dialect.wire.checked and history.poisoned):
         return Outgoing(dialect, history, Overlay(parent=lasting), rendered, (), calls)
-    messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting))
+    messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting, refs or {}))
     first = _begun_by_assistant(map(dialect.parse, messages, repeat(History(dialect.wire))))
     if first is not None and dialect.wire.user_first and _begun_by_assistant(history.messages) is None:
         messages[first:first] = dialect.build(Message("user", "note", (Text(OPENING),), None))

@@ -6,7 +6,7 @@ What is mended here is mended on the outgoing view only; the stored history stay
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from elision.dialect import Dialect, Patch
@@ -61,6 +61,8 @@ class Assembly:
     dialect: Dialect
     rendered: Sequence[Any]
     overlay: Overlay
+    refs: Mapping[Address, str] = field(default_factory=dict)
+    """What results that answer no call are called in the archive."""
 
     def current(self, address: Address) -> ToolResult:
         """Return a result with the content that is sent."""
@@ -140,7 +142,7 @@ def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[
     message, faults = work.history.messages[position], work.history.faults
     removed = frozenset(address.part for address in misplaced if address.position == position)
     repairs.extend(
-        Repair("orphan_result", position, f"{_id_of(message.parts[part])} answers no call; left out")
+        Repair("orphan_result", position, _left_out(message.parts[part], work.refs.get(Address(position, part))))
         for part in sorted(removed)
         if Address(position, part) in faults.orphans
     )
@@ -246,6 +248,10 @@ def _scrubbed(content: tuple[Content, ...]) -> tuple[Content, ...]:
         replace(part, text=scrubbed(part.text)) if isinstance(part, Text) and has_surrogates(part.text) else part
         for part in content
     )
+
+
+def _left_out(part: Part, ref: str | None) -> str:
+    return f"{_id_of(part)} answers no call; left out{f'; ref {ref}' if ref else ''}"
 
 
 def _id_of(part: Part) -> str:

@@ -24,10 +24,12 @@ from elision.incoming import incoming
 from elision.kept import Kept
 from elision.moment import Request, whole
 from elision.originals import Originals
+from elision.orphans import Orphans
 from elision.outgoing import Outgoing, finished, outgoing, patched
 from elision.own_values import own_profile
 from elision.question import Decisions
 from elision.recognition import Known
+from elision.redaction import strictest
 from elision.registry import plugins
 from elision.report import Failure, Pending, SentView, in_shadow
 from elision.shadow import is_switched_on
@@ -70,7 +72,7 @@ class Session:
         self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
-        self._calls = StrictCalls(History())
+        self._calls, self._orphans = StrictCalls(History()), Orphans(History())
         self._originals = Originals(chain.opened_archive, id, Background(lives))
         self._warned: set[str] = set()
         self._asked_at: float | None = None
@@ -210,7 +212,9 @@ class Session:
         return [told]
 
     def _sent(self, reader: Dialect, fold: Fold, facts: Request) -> tuple[Outgoing, Decisions]:
-        sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls)
+        policy = strictest(processor.view_policy for processor in self.chain.processors)
+        refs = self._orphans.kept(self._originals, policy)
+        sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls, refs=refs)
         try:
             return sent, fold.for_request(sent, facts)
         except OverBudgetError as error:
@@ -218,7 +222,7 @@ class Session:
             if not self._originals.shadow:
                 raise
             failed = Failure("budget", str(error), "the original is sent; live, this is an error")
-            sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls)
+            sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls, refs=refs)
             return sent, Decisions(failures={("budget", failed.error): failed})
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
@@ -245,7 +249,7 @@ class Session:
         if self._fold is None or likeness == "other":
             self._forget()
             self._fold = self._new_fold(History(reader.wire))
-            self._calls = StrictCalls(self._fold.history)
+            self._calls, self._orphans = StrictCalls(self._fold.history), Orphans(self._fold.history)
         elif likeness == "equal":
             self._take_present_objects(messages)
         history, fresh = self._fold.history, messages[len(self._known.raws) :]

@@ -76,7 +76,7 @@ class Budget(Processor):
         if size is None or not self._is_known(view) or (tokens := size.tokens) <= (limit := self.limit(view)):
             return
         fitting = _Fitting(view, size, tokens - limit)
-        for reduce in (_old_results, _old_arguments, _long_errors, _old_steps, _newest_results, _errors, _texts):
+        for reduce in (_old_results, _old_arguments, _old_steps, _newest_results, _texts):
             if fitting.excess > 0:
                 reduce(fitting)
         if fitting.excess > 0:
@@ -102,8 +102,6 @@ _ORDER = ("static", "dynamic", "error", "recalled", "skill")
 """Classes whose results go first; those of others go last."""
 _LEAST_TOKENS = 150
 """What is left of a text that is cut, at least."""
-_LONG_ERROR_TOKENS = 2000
-"""What is left of an error as long as anything else can go."""
 _NOTE_TOKENS = 60
 """Room for what a cut says of itself."""
 _LONG_CHARS = 500
@@ -169,14 +167,10 @@ class _Fitting:
         return not why
 
     def allowed(self, found: Iterable[Observation]) -> Iterator[Observation]:
-        """Yield the results that the table lets go; of the others the tokens are kept, by what they are.
-
-        Errors that are not resolved are no such results: they come last.
-        """
+        """Yield the results that the table lets go; of the others the tokens are kept, by what they are."""
         for each in found:
             if each.allows("budget"):
-                if not _is_open_error(each):
-                    yield each
+                yield each
             else:
                 self.kept[", ".join(sorted(each.classes))] += each.tokens
 
@@ -291,22 +285,6 @@ def _texts(fitting: _Fitting) -> None:
     _cut_alike(fitting, found)
 
 
-def _long_errors(fitting: _Fitting) -> None:
-    """Cut long errors that are not resolved, so that not every older step gives way to one of them."""
-    _errors(fitting, _LONG_ERROR_TOKENS)
-
-
-def _errors(fitting: _Fitting, least_tokens: int = _LEAST_TOKENS) -> None:
-    """Cut errors that are not resolved to the same length: without that nothing could be sent at all."""
-    found = [each for step in fitting.view.steps for each in step.observations if not each.elided]
-    open_ones = [each for each in found if _is_open_error(each) and each.allows("budget")]
-    _cut_alike(fitting, open_ones, least_tokens)
-
-
-def _is_open_error(observation: Observation) -> bool:
-    return "error" in observation.classes and not observation.resolved
-
-
 def _calls_in_text(message: MessageView) -> bool:
     """Whether calls are read from the text of a message: what is cut there would be another call."""
     found = (part for part in message.message.parts if isinstance(part, ToolCall) and part.raw is None)
@@ -318,10 +296,10 @@ def _said(arguments: Mapping[str, Any] | str) -> str:
     return arguments if isinstance(arguments, str) else "".join(map(str, arguments.values())).strip()
 
 
-def _cut_alike(fitting: _Fitting, parts: Sequence[PartView], least_tokens: int = _LEAST_TOKENS) -> None:
+def _cut_alike(fitting: _Fitting, parts: Sequence[PartView]) -> None:
     """Cut the longest of some parts to one length that is short enough."""
     sizes = {part.address: fitting.size.count(part.content) for part in parts}
-    most = max(least_tokens, _room(list(sizes.values()), sum(sizes.values()) - fitting.excess))
+    most = max(_LEAST_TOKENS, _room(list(sizes.values()), sum(sizes.values()) - fitting.excess))
     for part in sorted(parts, key=lambda part: (-sizes[part.address], part.address)):
         if fitting.excess <= 0 or sizes[part.address] <= most:
             return

@@ -58,10 +58,12 @@ def _calls(messages: Sequence[Any]) -> Iterator[str]:
 
 
 def with_named_calls(messages: Sequence[Any]) -> list[Any]:
-    """Return messages of Anthropic's in which calls have neither their ids nor an input that is no object."""
+    """Return messages in which calls have no ids, and in Anthropic's no input."""
     return [
         {
             **message,
+            **({"call_id": ""} if "call_id" in message else {}),
+            **({"tool_calls": [{**call, "id": ""} for call in calls]} if (calls := message.get("tool_calls")) else {}),
             "content": [
                 {**block, "id": "", "input": {}} if block.get("type") == "tool_use" else block
                 for block in blocks_of(message)

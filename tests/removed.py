@@ -44,10 +44,11 @@ def _strings(value: Any) -> Iterator[str]:
 def lost(view: SentView, archive: Archive) -> Counter[str]:
     """Return the texts that the view leaves out and that no ref of its edits brings back, equal by hash.
 
-    The id of a call that a wire refuses is replaced, and the report says so.
+    The id of a call that a wire refuses is replaced, and the report says so; what is blank says nothing.
     """
     ids = Counter(_ids(view.history)) if any(repair.fault == "call" for repair in view.repairs) else Counter[str]()
-    return missing(view.history, view.messages) - recalled(view.edits, archive) - ids
+    gone = missing(view.history, view.messages) - recalled(view.edits, archive) - ids
+    return Counter({text: count for text, count in gone.items() if text.strip()})
 
 
 def _ids(value: Any) -> Iterator[str]:

@@ -40,28 +40,3 @@ def test_what_is_left_for_the_answer_leaves_at_least_half_of_the_window(
 ) -> None:
     assert fits(int(allowed * 0.9), window, reserve)
     assert not fits(int(allowed * 1.05), window, reserve)
-
-
-def test_an_error_longer_than_the_window_is_cut_and_the_run_goes_on() -> None:
-    log = "".join(f"{number} compiling unit\n" for number in range(20_000)) + "FATAL: the linker died\n"
-    run = conversation("anthropic").user("Build it.").step(call("read_file", path="a"), result("short"))
-    messages = run.step(call("bash", command="make"), result(log, error=True)).messages()
-    view = elision.loads("history_processors: [{type: budget, max_tokens: 20000}]", archive="memory:").process(messages)
-
-    assert view.tokens.after <= 19_000
-    assert "FATAL: the linker died" in str(view.messages)
-    assert view.messages[:3] == messages[:3]
-
-
-def test_an_error_that_is_not_resolved_stays_whole_as_long_as_anything_else_can_go() -> None:
-    run = (
-        conversation("anthropic")
-        .user("Build it.")
-        .step(call("bash", command="make"), result("no rule " * 300, error=True))
-    )
-    for number in range(9):
-        run = run.step(call("read_file", path=f"{number}.py"), result("word " * 900))
-    messages = run.messages()
-    view = elision.loads("history_processors: [{type: budget, max_tokens: 4000}]", archive="memory:").process(messages)
-
-    assert messages[2] in view.messages

@@ -108,7 +108,7 @@ def test_a_message_that_is_nothing_but_thinking_keeps_it() -> None:
 
     view = chain().process(run.messages(), model=MODEL)
 
-    assert view.messages[1] is alone
+    assert view.messages[1]["content"][:1] == alone["content"]
     assert [refusal.rule for refusal in view.refusals] == ["clean_text"]
 
 

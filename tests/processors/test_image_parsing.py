@@ -72,8 +72,9 @@ def test_allowed_types_are_an_option_and_jpg_is_jpeg() -> None:
     assert process(jpg)[1]["image_url"]["url"].startswith("data:image/jpeg")
 
 
-@pytest.mark.parametrize("content", [None, [], [{"type": "image_url", "image_url": {"url": "u"}}]])
-def test_content_without_text_is_carried(content: Any) -> None:
+def test_content_without_text_is_carried() -> None:
+    content = [{"type": "image_url", "image_url": {"url": "u"}}]
+
     assert process(content) == content
 
 
