@@ -186,7 +186,9 @@ class Following:
         wire, why = now.count(spot.address, left) if spot.address else (left, "")
         if wire != left:
             turns.append(Turn((_RENDER, 0), "render", _what(left, wire), wire))
-        fresh = [turn for turn in turns if turn not in spot.turns]
+        # What a later stage has already made of the text, and makes of it still, hides what is new before it.
+        known = max((place for place, turn in enumerate(turns) if turn in spot.turns), default=-1)
+        fresh = turns[known + 1 :]
         if spot.count > 0 == wire and not any(turn.what == "gone" for turn in fresh):
             fresh += [turn for turn in turns if turn.what == "gone"][-1:]
         for turn in fresh:
