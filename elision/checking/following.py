@@ -130,7 +130,7 @@ class Run:
         return sent_text(session.process(self.messages[:stop], tools=self.tools, dialect=self.dialect.name).messages)
 
 
-_WINDOW_TOKENS = 167_000
+_WINDOW_TOKENS = 165_000
 """The window where no model is named: a long conversation does not fit into it, what the table protects there does."""
 
 
