@@ -101,7 +101,7 @@ _AS_IT_IS = Unfit()
 
 
 def _unfit(sent: Outgoing, request: Request) -> dict[int, Unfit]:
-    """Return what the wire, or the model that is asked, would refuse of calls and results, by message."""
+    """Return what the wire, or the model, would refuse of calls, results and messages that say nothing, by message."""
     from elision.profiles import profile_for
 
     wire = sent.dialect.wire
