@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from elision.redaction import Policy, redact
     from elision.reducing import Slimming, Truncation, slim_content, truncate_content
     from elision.registry import processor_types
-    from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens
+    from elision.report import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens, Waiting
     from elision.said import CallView, ThinkingView
     from elision.schedule import Polling, Schedule, Trigger
     from elision.session import ElisionWarning, Session
@@ -125,7 +125,7 @@ _HOMES = {
     "elision.redaction": ("Policy", "redact"),
     "elision.reducing": ("Slimming", "Truncation", "slim_content", "truncate_content"),
     "elision.registry": ("processor_types",),
-    "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens"),
+    "elision.report": ("AppliedEdit", "Failure", "Pending", "Refusal", "SentView", "Tokens", "Waiting"),
     "elision.session": ("ElisionWarning", "Session"),
     "elision.moment": ("KeyIndex", "Moment", "OnBoundThinking"),
     "elision.parts": ("Observation", "PartView"),
@@ -242,6 +242,7 @@ __all__ = [
     "Ttl",
     "Usage",
     "View",
+    "Waiting",
     "Wire",
     "__version__",
     "acompletion",

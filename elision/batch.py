@@ -93,6 +93,11 @@ class Batch:
         self._newest_step = max(self._newest_step, candidate.step)
 
     @property
+    def saves(self) -> int:
+        """Tokens that all that waits would save."""
+        return self._saved.total
+
+    @property
     def first(self) -> int | None:
         """Position of the first edit that waits."""
         return None if self._first is None else self._first.position

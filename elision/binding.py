@@ -186,6 +186,6 @@ class Binding:
 
 def binds_thinking(model: str | None) -> bool:
     """Whether a model binds its thinking to what stands before it."""
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     return profile_for(model).thinking.rule == BOUND

@@ -41,7 +41,7 @@ class Breakpoints(NamedTuple):
 
 def breakpoints_for(history: History, moment: Moment, request: Request, cut: Cut) -> Breakpoints:
     """Return what is to be known for the breakpoints of a request."""
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     first = next((step.start for step in history.steps if not step.demo), moment.stop)
     newest = history.steps[moment.newest_step].start if moment.newest_step >= 0 else moment.stop
@@ -70,7 +70,7 @@ def excess_breakpoints(history: History, overlay: Overlay, request: Request) -> 
 
 def breakpoint_room(request: Request) -> int:
     """Return how many cache breakpoints the messages of a request may have, next to those beside them."""
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     return _room(profile_for(request.model).cache, request)
 
@@ -85,7 +85,7 @@ def takes_breakpoints(wire: Wire, request: Request) -> bool:
 
     Of a model that no profile knows it is taken to be so where none is named, and on Anthropic's own wire.
     """
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     return _takes(profile_for(request.model), wire, request)
 
@@ -99,7 +99,7 @@ def _takes(profile: Profile, wire: Wire, request: Request) -> bool:
 
 def why_no_breakpoints(model: str | None) -> str:
     """Say why breakpoints in messages do nothing for a model; nothing where they do something, or nobody knows."""
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     profile = profile_for(model)
     if model is None or profile.cache.marks == "explicit":
@@ -117,7 +117,7 @@ def has_short_breakpoint(request: Request) -> bool:
 def automatic_breakpoint(request: Request) -> Mapping[str, Any] | None:
     """Return the breakpoint that the provider sets by itself on the last block, where the request asks for it."""
     found = request.given.get("cache_control")
-    return found if isinstance(found, Mapping) else None
+    return found if isinstance(found, dict | Mapping) else None
 
 
 def breakpoints_beside(request: Request) -> Iterator[Mapping[str, Any]]:

@@ -223,7 +223,7 @@ class Circumstances:
             self._write(self._last, self._held)
 
     def _take_in(self, request: Request) -> Fact:
-        from elision.profiles import profile_for
+        from elision.profiles.resolving import profile_for
 
         profile = profile_for(request.model)
         if self._present is None or not self._present.of(request, profile):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from elision.attachments import attachments, size_of
-from elision.history import Address, Image, Kind, Piece, Thinking, ToolCall, plain
+from elision.history import Address, Image, Kind, Piece, Text, Thinking, ToolCall, plain
 
 Operation = Literal[
     "truncate",
@@ -43,6 +43,8 @@ IMAGE_CHARS = 400
 
 def length(content: tuple[Piece, ...]) -> int:
     """Return the characters of a content, images and files included; no edit that shrinks leaves more than it found."""
+    if len(content) == 1 and type(content[0]) is Text:
+        return len(content[0].text)
     files = sum(size_of(file, IMAGE_CHARS) for file in attachments(content))
     return chars_of(content) + files + IMAGE_CHARS * sum(isinstance(part, Image) for part in content)
 

@@ -14,27 +14,27 @@ from elision.batch import Candidate
 from elision.binding import Binding
 from elision.cache.cuts import Cut, Cuts
 from elision.circumstances import UNTIMED, Circumstances, Times
-from elision.edits import Edit, Pointer, Tag, Template, length
-from elision.guard import arguments_can_come_back, can_come_back, file_can_be_read
+from elision.edits import Edit, Tag, length
 from elision.handover import handed_over
 from elision.held import HeldEdits
-from elision.history import Address, History, Segment, ToolCall
+from elision.history import Address, History, Segment
 from elision.hostside import HostSide
 from elision.moment import Memory, Moment, Request, whole
 from elision.needle import strings_of
 from elision.originals import Originals
 from elision.outgoing import Outgoing
 from elision.overlay import Overlay, Version, content_at
-from elision.pairing import step_at, windows_of
+from elision.pairing import windows_of
 from elision.parameters import FIRST_STANDS, drop_block, joined, with_headers
 from elision.processor import Processor, Stage
 from elision.question import Decisions, Question
-from elision.report import Failure, Pending
+from elision.report import Failure
 from elision.schedule import Schedule
 from elision.scheduler import Scheduler
 from elision.sizes import RequestSize
 from elision.standing import Standing
 from elision.view import View
+from elision.ways_back import WaysBack
 
 if TYPE_CHECKING:
     from elision.classification import Table
@@ -62,7 +62,6 @@ class Fold:
         self.on_error = on_error
         self.originals = originals
         self.standing = Standing(history, table, frozenset(filter(None, (each.files_in for each in processors))))
-        self.unreachable: dict[Address, None] = {}
         self.overlay = Overlay()
         self.decisions = Decisions()
         self.cuts = Cuts()
@@ -74,11 +73,9 @@ class Fold:
         in_turn = ((at, stage) for at, stage in enumerate(self._stages) if not processors[at].at_breaks)
         self._in_turn = [(at, stage) for at, stage in in_turn if stage != "request"]
         self._memories = [Memory(scheduler=self.scheduler) for _ in processors]
-        self._ways: tuple[frozenset[str] | None, str] | None = None
+        self.ways_back = WaysBack(history, self.overlay, self._memories, self._stands_anew)
         self._looks_up = self.scheduler.weighs_at_once
         self._owner = ""
-        self._called: set[str] = set()
-        self._shortened: dict[str, dict[Address, None]] = {}
         self._done = self._steps = self._observations = 0
 
     def advance(self, request: Request, times: Times = UNTIMED) -> None:
@@ -94,11 +91,11 @@ class Fold:
         for segment in fresh:
             asked = self._asked(segment, request)
             self._heed_owner(asked)
-            self._choose_ways_back(asked)
+            self.ways_back.choose(asked, self.standing.table)
             self._enter(segment, asked)
             self._done += 1
         self._heed_owner(request)
-        self._choose_ways_back(request)
+        self.ways_back.choose(request, self.standing.table)
 
     def _asked(self, segment: Segment, request: Request) -> Request:
         """Return the request as it was when a segment came in, and have the schedules go by what held then."""
@@ -164,15 +161,20 @@ class Fold:
     def _propose_again(self, request: Request) -> None:
         """Propose what was taken back when the archive failed, in the same order."""
         originals = self.originals
+        if not originals.owed:
+            originals.again = len(originals.taken)
+            return
         most = MOST_OWED if originals.failing else len(originals.owed)
         owed, originals.owed = originals.owed[:most], originals.owed[most:]
-        moment = Moment(self._reached(), self._steps, self._observations, self._observations)
+        moment = self._moment_now()
         ready = self.history.ready()
-        if owed:
-            self.binding.look(moment.stop, self.history.segments[ready - 1].stop if ready else 0, request)
+        self.binding.look(moment.stop, self.history.segments[ready - 1].stop if ready else 0, request)
         for index, edit in owed:
             self._decide(self._question_now(index, moment, request), [edit], request)
         originals.again = len(originals.taken)
+
+    def _moment_now(self) -> Moment:
+        return Moment(self._reached(), self._steps, self._observations, self._observations)
 
     def _reached(self) -> int:
         return self.history.segments[self._done - 1].stop if self._done else 0
@@ -185,34 +187,6 @@ class Fold:
             self.scheduler.sizes.again()
         return stored
 
-    def unreachable_calls(self) -> tuple[Pending, ...]:
-        """Return the calls whose placeholders nothing in the request can read back."""
-        found = ((step_at(self.history, address), self._call_at(address)) for address in self.unreachable)
-        return tuple(dict.fromkeys(Pending(step, call.id, call.name) for step, call in found if call))
-
-    def _choose_ways_back(self, request: Request) -> None:
-        """Make placeholders anew when their tools come or go: these lead the prefix, so the cache is cold then.
-
-        One that nothing can read back any longer stays as it is.
-        """
-        ways, before = (request.offered, request.recall_tool), self._ways
-        if ways == before:
-            return
-        self._ways = ways
-        names = self._that_came_or_went(before, request)
-        for memory in self._memories:
-            for address in [address for address in memory.waiting if self._tool_at(address) in names]:
-                del memory.waiting[address]
-                memory.deferred[address] = None
-        for name, shortened in self._shortened.items():
-            for address in shortened:
-                versions = self.overlay.versions.get(address)
-                template = versions[-1].template if versions else None
-                if name in names or isinstance(template, Pointer):
-                    self.unreachable.pop(address, None)
-                    if versions and template is not None:
-                        self._make_anew(address, versions, template, request)
-
     def _heed_owner(self, request: Request) -> None:
         """Offer again what was refused because the provider managed the context, once it no longer does."""
         before, self._owner = self._owner, request.owner
@@ -221,42 +195,14 @@ class Fold:
                 memory.deferred.update(memory.waiting)
                 memory.waiting.clear()
 
-    def _that_came_or_went(self, before: tuple[frozenset[str] | None, str] | None, request: Request) -> frozenset[str]:
-        """Return the tools in the history for which there is another way back now."""
-        called = frozenset(self._called)
-        if before is None or before[0] is None or request.offered is None or before[1] != request.recall_tool:
-            return called
-        return called & (before[0] ^ request.offered)
-
-    def _call_at(self, address: Address) -> ToolCall | None:
-        """Return the call at an address, or the one that the result there answers."""
-        paired = self.history.paired.get(address)
-        part = self.history.messages[address.position].parts[address.part]
-        return paired.call if paired is not None else part if isinstance(part, ToolCall) else None
-
-    def _tool_at(self, address: Address) -> str:
-        call = self._call_at(address)
-        return call.name if call else ""
-
-    def _can_come_back(self, address: Address, template: Template | Pointer, request: Request) -> bool:
-        paired = self.history.paired.get(address)
-        if isinstance(template, Pointer):
-            return file_can_be_read(self.standing.table, request)
-        return can_come_back(paired, request) if paired else arguments_can_come_back(request)
-
-    def _make_anew(
-        self, address: Address, versions: list[Version], template: Template | Pointer, request: Request
-    ) -> None:
-        last = versions[-1]
-        if not self._can_come_back(address, template, request):
-            self.unreachable[address] = None
-            return
-        moment = Moment(self._reached(), self._steps, self._observations, self._observations)
-        view = self._view(moment, last.stage - 1, (0, moment.stop), Memory(), request)
-        content = elided(view.part(address), template)
+    def _stands_anew(self, address: Address, version: Version, request: Request) -> None:
+        """Make a placeholder anew, as things are now."""
+        assert version.template is not None  # noqa: S101 (asked of placeholders only)
+        view = self._view(self._moment_now(), version.stage - 1, (0, self._reached()), Memory(), request)
+        content = elided(view.part(address), version.template)
         found = content_at(self.history, self.overlay, address, view.stage)
-        if length(content) <= length(found) and content != last.content:
-            versions[-1] = last._replace(content=content)
+        if length(content) <= length(found) and content != version.content:
+            self.overlay.versions[address][-1] = version._replace(content=content)
             before = frozenset(strings_of(found))
             self.originals.texts += [text for text in strings_of(content) if text not in before]
             self.decisions.touched.add(address.position)
@@ -290,8 +236,7 @@ class Fold:
         self.binding.enter(segment, moment.steps, request)
         if segment.step is not None:
             self.cuts.enter(segment.start)
-        for paired in self.history.observations[moment.earlier_observations : moment.observations]:
-            self._called.add(paired.call.name if paired.call else "")
+        self.ways_back.enter(moment)
         dirty: dict[int, None] = {}
         if self.binding.closed:
             self._make_held(moment, request)
@@ -381,11 +326,7 @@ class Fold:
         """Let a processor, and those after it, know which messages it has changed."""
         self.scheduler.changed(positions, request.model)
         self._memories[index].own.extend(positions)
-        for position in positions:
-            for part in self.overlay.edited.get(position, ()):
-                address = Address(position, part)
-                if address in self.history.paired or self._call_at(address) is not None:
-                    self._shortened.setdefault(self._tool_at(address), {})[address] = None
+        self.ways_back.note(positions)
         for later in self._memories[index + 1 :]:
             later.changed.extend(positions)
 

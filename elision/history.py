@@ -1,4 +1,4 @@
-"""The history: frozen messages made of parts, grouped into steps.
+"""The history: messages made of parts, grouped into steps.
 
 A dialect turns each of the host's messages into a :class:`Message` that keeps the host's own object in ``raw``.  The
 :class:`History` groups them into steps (what the assistant said at once and the results of all its calls) and pairs
@@ -9,108 +9,55 @@ are huge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
 
+from elision.message import (
+    Address,
+    Content,
+    Image,
+    Kind,
+    Message,
+    Opaque,
+    Part,
+    Piece,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    has_surrogates,
+    is_blank_block,
+    only_content,
+    plain,
+    texts_of,
+)
 from elision.wire import Faults, Wire
 
-Role = Literal["system", "user", "assistant", "tool"]
-Kind = Literal["system", "task", "user", "action", "observation", "summary", "note", "demo"]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A piece of text; ``raw`` is the host's own part, or ``None`` for text that we made or that is a bare string."""
-
-    text: str
-    raw: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image given as a URL (``data:`` URLs included)."""
-
-    url: str
-    raw: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    """Reasoning of the model; ``fixed`` where the wire refuses a history without it."""
-
-    text: str
-    raw: Any = None
-    fixed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call of a tool; ``arguments`` are a mapping, or the text that could not be read as one.
-
-    ``text`` is how the wire has them, where that is text.  A call is ``fixed`` where the provider has signed it: its
-    arguments stay as they are.
-    """
-
-    id: str
-    name: str
-    arguments: Mapping[str, Any] | str
-    raw: Any = None
-    fixed: bool = False
-    text: str = field(default="", compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A part that we do not know: carried as it is."""
-
-    type: str
-    raw: Any = None
-
-
-Content: TypeAlias = Text | Image | Opaque
-Piece: TypeAlias = Content | Thinking | ToolCall
-"""What can stand at an address: the content of a text or of a result, thinking, or a call."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """The result of one call; ``status`` is what the host says of it, never what its text says.
-
-    ``tool`` is the name of the tool where the wire writes it into results: it answers no call of another.
-    """
-
-    call_id: str
-    content: tuple[Content, ...]
-    status: Literal["ok", "error"] | None = None
-    raw: Any = None
-    tool: str = ""
-
-
-Part: TypeAlias = Text | Image | Thinking | ToolCall | ToolResult | Opaque
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One entry of the history.
-
-    ``raw`` is the host's own object and is never changed.  ``marks`` counts the cache breakpoints that the host has
-    set in it, ``tags`` are the host's own.
-    """
-
-    role: Role
-    kind: Kind
-    parts: tuple[Part, ...]
-    raw: Any
-    marks: int = 0
-    tags: frozenset[str] = frozenset()
-
-
-class Address(NamedTuple):
-    """Where a part stands: position of its message in the history, index of the part in the message."""
-
-    position: int
-    part: int
+__all__ = [
+    "Address",
+    "Content",
+    "History",
+    "Image",
+    "Kind",
+    "Message",
+    "Opaque",
+    "Paired",
+    "Part",
+    "Piece",
+    "Role",
+    "Segment",
+    "Step",
+    "Text",
+    "Thinking",
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "has_surrogates",
+    "is_blank_block",
+    "only_content",
+    "plain",
+    "texts_of",
+]
 
 
 @dataclass(slots=True)
@@ -191,6 +138,7 @@ class History:
         self.task: int | None = None
         self.faults = Faults()
         self._unanswered: dict[int, Step] = {}
+        self._answered: dict[str, Address] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -202,14 +150,15 @@ class History:
         self.step_of.append(None)
         if message.marks:
             self.marked.append(position)
-        if any(isinstance(part, Thinking) for part in message.parts):
+        kinds = {type(part) for part in message.parts}
+        if Thinking in kinds:
             self.thinking.append(position)
         if message.kind == "task" and self.task is None:
             self.task = position
         self._scan_text(position, message)
         if message.role == "assistant":
             self._act(position, message, self._growing(position) if joins else None)
-        elif any(isinstance(part, ToolResult) for part in message.parts):
+        elif ToolResult in kinds:
             self._answer(position, message)
         else:
             self.segments.append(Segment(position, position + 1, None))
@@ -284,10 +233,13 @@ class History:
             found = self._claim_late(address, result) or self._claim_from_abort(address, result)
         if found is None:
             self.faults.orphans.add(address)
+            self._note_again(address, result)
             paired = Paired(address, step.index if step else -1, None, len(self.observations))
         else:
             owner, index = found
             owner.results[index] = address
+            if result.call_id:
+                self._answered[result.call_id] = address
             if not owner.open:
                 self._unanswered.pop(owner.index, None)
             paired = Paired(address, owner.index, owner.calls[index][1], len(self.observations))
@@ -296,6 +248,15 @@ class History:
             self.demos[address] = paired
         else:
             self.observations.append(paired)
+
+    def _note_again(self, address: Address, result: ToolResult) -> None:
+        """Note what comes after a result of the same call that was not the last: that it was pending, or aborted."""
+        first = self._answered.get(result.call_id)
+        if first is None or _is_abort_note(self.messages[address.position], address):
+            return
+        said = self.messages[first.position].parts[first.part]
+        if isinstance(said, ToolResult) and said.content != result.content:
+            self.faults.again[address] = first
 
     def _claim_late(self, address: Address, result: ToolResult) -> tuple[Step, int] | None:
         """Find an older call for a result that does not stand where it should: by a non-empty id, newest first."""
@@ -365,36 +326,3 @@ def _holds_blank(part: Part) -> bool:
     if isinstance(part, ToolResult):
         return any(map(is_blank_block, part.content))
     return isinstance(part, Text) and not part.text.strip()
-
-
-def is_blank_block(piece: Content) -> bool:
-    """Whether this is a blank text that stands as a part of its own; a result that is a blank string is none."""
-    return isinstance(piece, Text) and piece.raw is not None and not piece.text.strip()
-
-
-def texts_of(parts: Iterable[Part]) -> Iterable[str]:
-    """Yield every text in ``parts`` that can be edited, those inside tool results included."""
-    for part in parts:
-        if isinstance(part, Text):
-            yield part.text
-        elif isinstance(part, ToolResult):
-            yield from (item.text for item in part.content if isinstance(item, Text))
-
-
-def has_surrogates(text: str) -> bool:
-    """Whether ``text`` holds a lone surrogate, which no wire accepts."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def only_content(pieces: Iterable[Piece]) -> tuple[Content, ...]:
-    """Return those of ``pieces`` that a text or a result is made of."""
-    return tuple(piece for piece in pieces if isinstance(piece, Text | Image | Opaque))
-
-
-def plain(content: Iterable[Piece]) -> str:
-    """Return the text of ``content``; images and unknown parts have none."""
-    return "\n".join(part.text for part in content if isinstance(part, Text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, nearest
@@ -51,6 +50,8 @@ def incoming(
 
     ``sets_params`` says that what a view asks for in ``params`` is sent.
     """
+    from elision.placeholders.offered import offered_tools, recall_tool_in
+
     asks: list[str] = []
     given: Mapping[str, Any] = {}
     if isinstance(messages, Mapping):
@@ -72,11 +73,23 @@ def incoming(
         asks, given = _asks_provider(request), _given(request)
     if model is not None and not isinstance(model, str):
         raise InputError(f"model: {model!r:.80} is no name; give the model's name as a text, or leave it out")
-    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+    if isinstance(messages, str | bytes) or not isinstance(messages, list | Sequence):
         raise InputError(f"messages: a {type(messages).__name__}; give a list of messages, or one request mapping")
-    facts = _facts(chain, system, tools, model, asks)
+    _refuse_two_owners(asks, chain)
     by_default: OnBoundThinking = "request_drop_block" if sets_params or drops_block(given) else "defer"
-    return list(messages), replace(facts, on_bound_thinking=chain.on_bound_thinking or by_default, given=given)
+    offered = offered_tools(tools)
+    facts = Request(
+        system,
+        tools,
+        model or chain.model,
+        chain.compat,
+        offered,
+        recall_tool_in(offered),
+        owner="provider" if asks and chain.owner == "provider" else "elision",
+        on_bound_thinking=chain.on_bound_thinking or by_default,
+        given=given,
+    )
+    return list(messages), facts
 
 
 def _given(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,25 +99,14 @@ def _given(request: Mapping[str, Any]) -> dict[str, Any]:
     return {key: both[key] for key in ("thinking", "betas", "cache_control", HEADERS) if both.get(key) is not None}
 
 
-def _facts(chain: Chain, system: Any, tools: Any, model: str | None, asks: Sequence[str]) -> Request:
-    from elision.placeholders import offered_tools, recall_tool_in
-
+def _refuse_two_owners(asks: Sequence[str], chain: Chain) -> None:
+    """Refuse a request that asks the provider to manage the context of a chain that does so, too."""
     if asks and chain.owner is None:
         raise InputError(
             f"request: {', '.join(asks)} asks the provider to manage this context, and so does this chain; one owner "
             "is allowed; take it out of the request, or write owner: provider (then nothing is removed here) or "
             "owner: elision (then take it out before you send) in the chain"
         )
-    offered = offered_tools(tools)
-    return Request(
-        system,
-        tools,
-        model or chain.model,
-        chain.compat,
-        offered,
-        recall_tool_in(offered),
-        "provider" if asks and chain.owner == "provider" else "elision",
-    )
 
 
 def _refuse_held(request: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -68,11 +69,11 @@ class Fact:
 
     def differs(self, other: Fact) -> bool:
         """Whether other decisions could rest on it."""
-        return self is not other and any(getattr(self, name) != getattr(other, name) for name in _HOLDS)
+        return self is not other and bool(_what_holds(self) != _what_holds(other))
 
     def priced_as(self, other: Fact) -> Fact:
         """Return it with the values of the other's profile, which hold for the run as long as its model is asked."""
-        if self.model != other.model or all(getattr(self, name) == getattr(other, name) for name in _PROFILE):
+        if self is other or self.model != other.model or _of_profile(self) == _of_profile(other):
             return self
         return replace(self, **{name: getattr(other, name) for name in _PROFILE})
 
@@ -85,6 +86,8 @@ _DEFAULTS: Mapping[str, Any] = {each.name: getattr(Fact(), each.name) for each i
 _HOLDS = tuple(name for name in _DEFAULTS if name not in ("left", "cold", "at", "applied", "kind", "text"))
 
 _PROFILE = ("read", "write", "tiers", "window_tokens", "counting")
+
+_what_holds, _of_profile = operator.attrgetter(*_HOLDS), operator.attrgetter(*_PROFILE)
 
 
 @dataclass(slots=True)
@@ -216,13 +219,12 @@ def _joined(prefix: bytes, digest: bytes) -> bytes:
 
 def _digest(role: str, parts: Iterable[Part | Piece]) -> bytes:
     """Return the hash of what a message says, without what a host may change beside it from request to request."""
-    found = hashlib.sha256(role.encode())
+    told = [role.encode()]
     for part in parts:
         for text in _told(part):
             data = text.encode("utf-8", "surrogatepass")
-            found.update(b"%d:" % len(data))
-            found.update(data)
-    return found.digest()
+            told += (b"%d:" % len(data), data)
+    return hashlib.sha256(b"".join(told)).digest()
 
 
 def _told(part: Part | Piece) -> Iterable[str]:
@@ -243,7 +245,7 @@ def _told(part: Part | Piece) -> Iterable[str]:
 
 def _json(value: Any) -> str:
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_data)
+        return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
         return _texts(value, 0)
 
@@ -264,3 +266,6 @@ def _data(value: Any) -> Any:
     if callable(getattr(value, "model_dump", None)):
         return value.model_dump(mode="json")
     return dict(value) if isinstance(value, Mapping) else type(value).__name__
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_data)

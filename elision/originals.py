@@ -127,8 +127,9 @@ class Originals:
         if self.archive.keeps and not self.trouble:
             try:
                 entries = [*self._unwritten, *(each.entry for each in taken if each.entry is not None)]
-                self.archive.put_all(entries, facts=self.ledger.fresh)
-                self.ledger.written()
+                if entries or self.ledger.fresh:
+                    self.archive.put_all(entries, facts=self.ledger.fresh)
+                    self.ledger.written()
                 self.archive.remember(self.texts)
                 self._unwritten, self.texts = [], []
             except ArchiveError as error:
@@ -149,6 +150,8 @@ class Originals:
 
     def _without_file(self) -> list[Owed]:
         """Write the files of what has been taken; take back what has none, and return what is owed of it."""
+        if not any(each.file for each in self.taken):
+            return []
         quiet = self.shadow or self.archive.on_trial
         whys = ["" if quiet else _why_not_written(each) for each in self.taken]
         spoilt = {place: (self.taken[place], why) for place, why in enumerate(whys) if why}

@@ -19,9 +19,11 @@ class Orphans:
 
     def kept(self, originals: Originals, policy: Policy) -> Mapping[Address, str]:
         """Return the refs of all so far, and have the new ones stored; one that cannot be is tried again."""
+        orphans = self._history.faults.orphans
+        if not orphans:
+            return self._refs
         from elision.archive import Entry
 
-        orphans = self._history.faults.orphans
         fresh = sorted(orphans - self._refs.keys()) if originals.archive.keeps and self._history.wire.checked else []
         for address in fresh:
             sealed = originals.sealed(self._history, address)

@@ -102,7 +102,7 @@ _AS_IT_IS = Unfit()
 
 def _unfit(sent: Outgoing, request: Request) -> dict[int, Unfit]:
     """Return what the wire, or the model, would refuse of calls, results and messages that say nothing, by message."""
-    from elision.profiles import profile_for
+    from elision.profiles.resolving import profile_for
 
     wire = sent.dialect.wire
     if not (wire.checked and wire.pairs_by_id):

@@ -55,7 +55,7 @@ def _is_text(value: Any) -> bool:
 
 def drops_block(request: Mapping[str, Any]) -> bool:
     """Whether a request has its provider leave out such thinking."""
-    thinking = request.get("thinking")
+    thinking = request.get("thinking") if request else None
     binding = thinking.get("block_binding") if isinstance(thinking, Mapping) else None
     return isinstance(binding, Mapping) and binding.get("prefix_mismatch_behavior") == "drop_block"
 

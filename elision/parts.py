@@ -78,7 +78,7 @@ class PartView:
     @property
     def elided(self) -> bool:
         """Whether a placeholder stands here already, ours or SWE-agent's."""
-        from elision.placeholders import is_placeholder
+        from elision.placeholders.sentence import is_placeholder
 
         text = self.text
         return self._view.overlay.elided(self.address) or is_placeholder(text) or self._view.originals.is_ours(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elision.edits import (
     CacheBreakpoint,
@@ -15,8 +15,16 @@ from elision.edits import (
     Replace,
     Tag,
     Template,
+    chars_of,
 )
+from elision.guard import results_of
 from elision.history import Address, History, Image, Opaque, Text, ToolCall, texts_of
+from elision.overlay import content_at
+from elision.report import AppliedEdit
+
+if TYPE_CHECKING:
+    from elision.processor import Processor
+    from elision.view import View
 
 
 def checked(planned: Any) -> list[Edit]:
@@ -100,3 +108,47 @@ def step_chars(history: History, step: int) -> int:
     """Return the characters of all texts in a step."""
     found = history.steps[step]
     return sum(len(text) for message in history.messages[found.start : found.stop] for text in texts_of(message.parts))
+
+
+def place_in(history: History, edit: Edit) -> tuple[int, int | None, str, str]:
+    """Return the message and the part that an edit is about, and the id and the tool of the call there."""
+    match edit:
+        case Replace(address=address) | Tag(address=address):
+            paired = history.paired.get(address)
+            call = paired.call if paired else call_at(history, address)
+            return address.position, address.part, call.id if call else "", call.name if call else ""
+        case Drop(step=step):
+            return (history.steps[step].start if 0 <= step < len(history.steps) else -1), None, "", ""
+        case Insert(position=position) | CacheBreakpoint(position=position) | Remove(position=position):
+            return position, None, "", ""
+
+
+def classes_of(edit: Edit, view: View) -> tuple[str, ...]:
+    """Return the classes of the results that an edit is about."""
+    found = (view.standing.classes(paired) for paired in results_of(view.history, edit))
+    return tuple(sorted(frozenset().union(*found)))
+
+
+def applied_edit(edit: Edit, processor: Processor, view: View) -> AppliedEdit:
+    """Return what a report says of an edit that is made in a view."""
+    position, part, call_id, tool = place_in(view.history, edit)
+    name, action, operation = processor.type_name, action_of(edit), processor.operation
+    if isinstance(edit, CacheBreakpoint):
+        return AppliedEdit(name, action, operation, position, None, "", "", 0, 0, edit.reason, elides=False)
+    if operation == "clear" and isinstance(edit, Replace) and new_call(edit) is not None:
+        operation = "clear_inputs"
+    before = after = 0
+    ref: str | None = None
+    if isinstance(edit, Replace):
+        found = content_at(view.history, view.overlay, edit.address, view.stage)
+        before, after = chars_of(found), chars_of(edit.content)
+        ref = getattr(view.originals.sealed(view.history, edit.address), "ref", None)
+    elif isinstance(edit, Drop):
+        before = step_chars(view.history, edit.step)
+        ref = getattr(view.originals.sealed(view.history, edit.step), "ref", None)
+    elif isinstance(edit, Insert):
+        after = len(edit.text)
+    elides, classes = isinstance(edit, Replace) and edit.elides, classes_of(edit, view)
+    return AppliedEdit(
+        name, action, operation, position, part, call_id, tool, before, after, edit.reason, elides, classes, ref or ""
+    )

@@ -15,10 +15,8 @@ from elision.edits import (
     Edit,
     Insert,
     Pointer,
-    Remove,
     Replace,
     Tag,
-    chars_of,
 )
 from elision.errors import ArchiveError, OverBudgetError, ProcessorError
 from elision.guard import (
@@ -38,7 +36,7 @@ from elision.needle import strings_of
 from elision.originals import Owed, Taken
 from elision.overlay import content_at
 from elision.processor import Processor, Stage
-from elision.proposed import action_of, call_at, checked, new_call, step_chars
+from elision.proposed import action_of, applied_edit, checked, classes_of, new_call, place_in
 from elision.registry import plugins
 from elision.report import AppliedEdit, Failure, Place, Refusal
 from elision.view import View
@@ -142,7 +140,7 @@ class Question:
 
     def place_of(self, edit: Edit) -> tuple[int, int, str]:
         """Return where an edit is made, and how, in the order of the history."""
-        position, part, *_ = self._place(edit)
+        position, part, *_ = place_in(self.view.history, edit)
         return position, -1 if part is None else part, edit.text if isinstance(edit, Insert) else action_of(edit)
 
     def hold_back(self, edits: Iterable[Edit]) -> None:
@@ -178,7 +176,7 @@ class Question:
         return refused is None
 
     def _case(self, edit: Edit) -> Case:
-        return Case(edit=edit, processor=self.processor, stage=self.stage, view=self.view, sweagent=self._sweagent)
+        return Case.of(edit, self.processor, self.stage, self.view, sweagent=self._sweagent)
 
     def _why_refused(self, edit: Edit) -> str:
         refused = first_refusal(self._case(edit))
@@ -190,7 +188,8 @@ class Question:
             self.held.append(edit)
         told.deferred = told.deferred or policy == "defer"
         if policy == "error" and not told.error:
-            told.error = f"{self.processor.type_name} would edit message {self._place(edit)[0]}, and {why.reason}"
+            position, *_ = place_in(self.view.history, edit)
+            told.error = f"{self.processor.type_name} would edit message {position}, and {why.reason}"
 
     def _put_off(self, edit: Edit, *, rests_on_facts: bool) -> None:
         """Have an edit's place offered again: when the facts of its results change, or else soon."""
@@ -205,7 +204,7 @@ class Question:
     def _apply(self, edit: Edit, *, breaks: bool = False, follows: bool = False) -> Sequence[int]:
         """Take in an edit; ``breaks`` says that the provider has to know of it, ``follows`` that another made it."""
         overlay, originals = self.view.overlay, self.view.originals
-        applied = self._applied(edit)
+        applied = applied_edit(edit, self.processor, self.view)
         stand = partial(self._stands, edit, applied, breaks=breaks)
         undo, owed = stand, None
         if isinstance(edit, Replace | Drop | Insert) and not redacts(edit, self.processor):
@@ -316,63 +315,15 @@ class Question:
                 return not history.messages[position].marks
         return False
 
-    def _applied(self, edit: Edit) -> AppliedEdit:
-        position, part, call_id, tool = self._place(edit)
-        view, operation = self.view, self.processor.operation
-        if operation == "clear" and isinstance(edit, Replace) and new_call(edit) is not None:
-            operation = "clear_inputs"
-        before = after = 0
-        ref: str | None = None
-        if isinstance(edit, Replace):
-            found = content_at(view.history, view.overlay, edit.address, view.stage)
-            before, after = chars_of(found), chars_of(edit.content)
-            ref = getattr(view.originals.sealed(view.history, edit.address), "ref", None)
-        elif isinstance(edit, Drop):
-            before = step_chars(view.history, edit.step)
-            ref = getattr(view.originals.sealed(view.history, edit.step), "ref", None)
-        elif isinstance(edit, Insert):
-            after = len(edit.text)
-        return AppliedEdit(
-            self.processor.type_name,
-            action_of(edit),
-            operation,
-            position,
-            part,
-            call_id,
-            tool,
-            before,
-            after,
-            edit.reason,
-            isinstance(edit, Replace) and edit.elides,
-            self._classes(edit),
-            ref or "",
-        )
-
-    def _classes(self, edit: Edit) -> tuple[str, ...]:
-        found = (self.view.standing.classes(paired) for paired in results_of(self.view.history, edit))
-        return tuple(sorted(frozenset().union(*found)))
-
     def _refuse(self, edit: Edit, rule: Rule, reason: str) -> None:
-        position, part, call_id, tool = self._place(edit)
+        position, part, call_id, tool = place_in(self.view.history, edit)
         action, name = action_of(edit), self.processor.type_name
-        classes = () if rule.number == 0 else self._classes(edit)
+        classes = () if rule.number == 0 else classes_of(edit, self.view)
         refusal = Refusal(name, action, position, part, call_id, rule.name, reason, tool, classes)
         known = self.decisions.refusals.get(refusal.place)
         self.decisions.refusals[refusal.place] = refusal
         if known is None or known.rule != rule.name:
             self._tell("elision_edit_refused", refusal=refusal, rule=rule)
-
-    def _place(self, edit: Edit) -> tuple[int, int | None, str, str]:
-        history = self.view.history
-        match edit:
-            case Replace(address=address) | Tag(address=address):
-                paired = history.paired.get(address)
-                call = paired.call if paired else call_at(history, address)
-                return address.position, address.part, call.id if call else "", call.name if call else ""
-            case Drop(step=step):
-                return (history.steps[step].start if 0 <= step < len(history.steps) else -1), None, "", ""
-            case Insert(position=position) | CacheBreakpoint(position=position) | Remove(position=position):
-                return position, None, "", ""
 
     def _tell(self, hook: str, **facts: Any) -> None:
         for told in plugins().tell(hook, **facts):

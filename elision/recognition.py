@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, Literal
 
@@ -84,9 +83,10 @@ class Known:
 
 def contents(messages: Sequence[Any]) -> list[Any]:
     """Return the content of each message; ``None`` where it has none."""
-    with suppress(AttributeError, KeyError, TypeError):
+    try:
         return list(map(_item, messages))
-    return list(map(_content, messages))
+    except (AttributeError, KeyError, TypeError):
+        return list(map(_content, messages))
 
 
 def _content(message: Any) -> Any:

@@ -91,6 +91,19 @@ class Pending:
     tool: str
 
 
+class Waiting(NamedTuple):
+    """Edits that wait for one schedule, and the tokens that they would save; 0 where these are not counted for it."""
+
+    schedule: str
+    edits: int
+    tokens: int
+
+    def __str__(self) -> str:
+        tokens = f" ({self.tokens:,} tokens)" if self.tokens else ""
+        wait = "edits wait" if self.edits > 1 else "edit waits"
+        return f"{self.edits} {wait} for the schedule {self.schedule}{tokens}"
+
+
 class Tokens(NamedTuple):
     """Tokens of the messages as the host holds them, and as they are sent."""
 
@@ -123,6 +136,8 @@ class SentView:
     """What the chain was to hand over to the provider and may not."""
     native: Sequence[ProviderEdit] = ()
     """What the provider has done with the context of the session's earlier requests (see :meth:`Session.record`)."""
+    waiting: Sequence[Waiting] = ()
+    """Edits that will be made when their schedule comes due."""
     unreachable: Sequence[Pending] = ()
     """Calls whose placeholders no tool of the request can read back any longer."""
     kept: Kept | None = field(default=None, repr=False, compare=False)
@@ -198,10 +213,11 @@ class SentView:
 
         It is there when tools are not known, when no tool brings results back, and when nothing at all was removed.
         """
-        if self.refusals and not self.removed and not self.held_up_by_unknown:
+        waiting = [] if self.removed else [f"nothing is removed yet: {each}" for each in self.waiting]
+        if self.refusals and not self.removed and not self.held_up_by_unknown and not waiting:
             (reason, count), *_ = Counter(refusal.reason for refusal in self.refusals).most_common(1)
             return f"nothing was removed: {count} of {len(self.refusals)} refusals say: {reason}"
-        lines = []
+        lines = waiting
         if self.unknown_tools:
             table = self.kept.standing.table if self.kept else None
             lines.append(_unknown_note(self.unknown_tools, table.name if table else ""))
@@ -227,6 +243,7 @@ class SentView:
             "failures": [asdict(failure) for failure in self.failures],
             "repairs": [asdict(repair) for repair in self.repairs],
             "pending": [asdict(call) for call in self.pending],
+            "waiting": [each._asdict() for each in self.waiting],
             "unreachable": [asdict(call) for call in self.unreachable],
             "unknown": self.unknown._asdict(),
             "skill_changes": [change._asdict() for change in self.skill_changes],

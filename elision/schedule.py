@@ -155,6 +155,14 @@ Schedule: TypeAlias = Annotated[Literal["break_even", "every_step"] | Polling | 
 """``break_even`` waits until what is stale has cost as much as the rewrite will; ``every_step`` does not wait."""
 
 
+def shown(schedule: Schedule) -> str:
+    """Return a schedule as YAML has it."""
+    if isinstance(schedule, str):
+        return schedule
+    told = schedule.model_dump(exclude_defaults=True)
+    return ", ".join(f"{name}: {value}" for name, value in told.items())
+
+
 def counts_tokens(schedule: Schedule) -> bool:
     """Whether tokens have to be counted for a schedule."""
     return schedule == "break_even" if isinstance(schedule, str) else schedule.counts_tokens

@@ -14,7 +14,8 @@ from elision.history import History, Segment
 from elision.moment import Request
 from elision.overlay import Overlay, content_at
 from elision.processor import Processor
-from elision.schedule import Prices, Schedule
+from elision.report import Waiting
+from elision.schedule import Prices, Schedule, shown
 from elision.sizes import Sizes
 from elision.tokens import count_part
 from elision.weights import Weights, tokens_at
@@ -51,7 +52,7 @@ class Scheduler:
         """How long requests are, as far as somebody asks."""
         self._fact: Fact | None = None
         self._settled: Settled | None = None
-        self._prices = Prices(1, 1, None)
+        self._prices, self._price = Prices(1, 1, None), Price(1, 1)
         self._spent = 0.0
         self._cached = 0
         self._newest = 0
@@ -71,8 +72,9 @@ class Scheduler:
 
     def stand(self, fact: Fact | None, settled: Settled | None = None) -> None:
         """Go by what holds at the next segment; up to where a view is ``settled`` nothing that waits is done."""
-        if fact is not None:
+        if fact is not None and fact is not self._fact:
             self._prices = Prices(fact.read, fact.write, fact.window_tokens, fact.tiers)
+            self._price = Price(fact.read, fact.write, fact.tiers)
         self._fact, self._settled = fact, settled
 
     @property
@@ -146,6 +148,12 @@ class Scheduler:
                 self.weighed = self.weighed or batch.counts_tokens
         return found
 
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Return how many edits wait, by schedule."""
+        return tuple(
+            Waiting(shown(batch.schedule), len(batch.waiting), batch.saves) for batch in self._batches if batch.waiting
+        )
+
     @property
     def restarted(self) -> bool:
         """Whether anything that waits was due before, and was left then."""
@@ -182,7 +190,7 @@ class Scheduler:
         if self._keeps_weights:
             weights.advance(segment.stop, request.model)
         if self._weighs and segment.step is not None:
-            self._pay(segment.start, self._price(beside), cold=cold)
+            self._pay(segment.start, self._priced(beside), cold=cold)
         return Standpoint(
             weights=weights,
             beside=beside,
@@ -193,17 +201,15 @@ class Scheduler:
             cold=cold,
         )
 
-    def _price(self, beside: int) -> Price:
+    def _priced(self, beside: int) -> Price:
         """Return the prices of the request that is weighed."""
-        read, write, _, tiers = self._prices
-        factor = Price(read, write, tiers).factor(self._weights.total + beside)
-        return Price(factor * read, factor * write)
+        factor = self._price.factor(self._weights.total + beside)
+        return self._price if factor == 1 else Price(factor * self._price.read, factor * self._price.write)
 
     def _carried(self, at: Standpoint, stale: int) -> float:
         """Return what stale tokens cost in this request, in tokens at the read price."""
-        read, write, _, tiers = self._prices
         new = at.weights.total - at.weights.upto(at.newest)
-        return carried_tokens(Price(read, write, tiers), at.weights.total - new + at.beside, new, stale)
+        return carried_tokens(self._price, at.weights.total - new + at.beside, new, stale)
 
     def _pay(self, newest: int, prices: Price, *, cold: bool) -> None:
         """Add what this request costs as things stand, and what breaks before the newest step made of the last one."""

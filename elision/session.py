@@ -78,6 +78,7 @@ class Session:
         self._asked_at: float | None = None
         self._refusals = 0
         self._native: list[ProviderEdit] = []
+        self._view_policy = strictest(processor.view_policy for processor in chain.processors)
         self._hands_over = any(map(can_hand_over, chain.processors))
         self._requests = Requests()
         self._stable_tools = StableTools()
@@ -89,6 +90,8 @@ class Session:
         """What the provider has reported of each answered request (``elision.completion``)."""
         self.calibrations: dict[str | None, Calibration] = {}
         """What each model's provider counts over what we count; for requests to come only."""
+        self.view: SentView | None = None
+        """The view of the last request, whoever asked for it (``elision.completion``, too)."""
         self.outgoing: Outgoing | None = None
         """What the last request was made of."""
         self.size: RequestSize | None = None
@@ -142,7 +145,9 @@ class Session:
         reader = self._reader(given, dialect, {"system": facts.system, "tools": facts.tools})
         may = facts.owner != "provider" and self.chain.owner != "elision"
         facts = replace(facts, dialect=reader.name, may_hand_over=may, own=self.chain.own_profile)
-        facts, problems = handed_over(facts, self.chain.processors, self.chain.table)
+        problems: list[str] = []
+        if self._hands_over:
+            facts, problems = handed_over(facts, self.chain.processors, self.chain.table)
         fold = self._decided(given, reader, facts, times)
         self._render(reader, fold)
         if self.decided is not None:
@@ -156,9 +161,10 @@ class Session:
             fold.settle()
         problems += self._refuse_to_break(fold, facts)
         self.outgoing, self.size = sent, RequestSize(fold.scheduler.sizes, sent, facts)
-        view = replace(self._view(fold, sent, decisions, facts), problems=tuple(problems))
+        view = self._view(fold, sent, decisions, facts, problems)
         self._warn(view, fold.standing)
-        return in_shadow(view, facts.tools) if self._originals.shadow else view
+        self.view = in_shadow(view, facts.tools) if self._originals.shadow else view
+        return self.view
 
     def _decided(self, given: list[Any], reader: Dialect, facts: Request, times: Times) -> Fold:
         """Return the fold with what is new in it; made anew where another process has decided meanwhile."""
@@ -212,8 +218,7 @@ class Session:
         return [told]
 
     def _sent(self, reader: Dialect, fold: Fold, facts: Request) -> tuple[Outgoing, Decisions]:
-        policy = strictest(processor.view_policy for processor in self.chain.processors)
-        refs = self._orphans.kept(self._originals, policy)
+        refs = self._orphans.kept(self._originals, self._view_policy)
         sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls, refs=refs)
         try:
             return sent, fold.for_request(sent, facts)
@@ -228,7 +233,7 @@ class Session:
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
         """Return the dialect: looked for anew until its own marks are seen, and when messages have new keys."""
         fresh = messages[len(self._known.raws) :]
-        keys = {key for message in fresh if isinstance(message, Mapping) for key in message} - self._keys
+        keys = {key for message in fresh if isinstance(message, dict | Mapping) for key in message} - self._keys
         wanted = name or (None if self.chain.dialect == "auto" else self.chain.dialect)
         if self._dialect is not None and self._settled and (wanted or not keys):
             return self._dialect
@@ -290,7 +295,9 @@ class Session:
         self._requests.touch(fold.decisions.touched)
         fold.decisions.touched.clear()
 
-    def _view(self, fold: Fold, sent: Outgoing, decisions: Decisions, facts: Request) -> SentView:
+    def _view(
+        self, fold: Fold, sent: Outgoing, decisions: Decisions, facts: Request, problems: Sequence[str]
+    ) -> SentView:
         messages, refused, repairs = finished(sent, decisions, facts)
         params, history = fold.params(facts), tuple(self._known.raws)
         trouble = self._originals.trouble
@@ -310,8 +317,10 @@ class Session:
             model=facts.model,
             params=params,
             owner=facts.owner,
+            problems=tuple(problems),
             native=tuple(self._native),
-            unreachable=fold.unreachable_calls(),
+            waiting=fold.scheduler.waiting(),
+            unreachable=fold.ways_back.unreachable_calls(),
             kept=Kept(fold.history, fold.standing, fold.overlay, whole(fold.history), facts),
             tools=self._stable_tools(facts.tools),
             sent=self._requests.note(Outcome(fold, sent, decisions, messages, history, facts, self._asked_at)),

@@ -137,7 +137,7 @@ class Standing:
 
     def facts(self, paired: Paired, newest_step: int) -> Facts:
         """Return what the cells of the table ask about an observation."""
-        from elision.classification import Facts
+        from elision.classification.cells import Facts
 
         address, tokens, newer = paired.address, 0, {}
         for name, budget in self._budgets.items():

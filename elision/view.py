@@ -327,7 +327,7 @@ class View:
     @property
     def profile(self) -> Profile:
         """What the model demands and charges."""
-        from elision.profiles import profile_for
+        from elision.profiles.resolving import profile_for
 
         return profile_for(self.model)
 

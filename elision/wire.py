@@ -39,6 +39,8 @@ class Faults:
     split: set[int] = field(default_factory=set)
     surrogates: set[int] = field(default_factory=set)
     blanks: set[int] = field(default_factory=set)
+    again: dict[Address, Address] = field(default_factory=dict)
+    """Those orphans that say something else than the result that their call has, which came earlier; and that one."""
 
     def __bool__(self) -> bool:
         return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks)

@@ -96,26 +96,24 @@ class SqliteStore:
 
     @contextmanager
     def _using(self, *, create: bool = False) -> Iterator[_Open | None]:
-        with self._held() as patience:
-            try:
-                yield self._opened(patience, create=create)
-            except (sqlite3.Error, OSError) as error:
-                self.close()
-                raise trouble(self.where, error) from error
+        patience = self._take_lock()
+        try:
+            yield self._opened(patience, create=create)
+        except (sqlite3.Error, OSError) as error:
+            self.close()
+            raise trouble(self.where, error) from error
+        finally:
+            self.lock.release()
 
-    @contextmanager
-    def _held(self) -> Iterator[float]:
-        """Hold the lock among the threads; say how long the call may still wait for other processes."""
+    def _take_lock(self) -> float:
+        """Take the lock among the threads; say how long the call may still wait for other processes."""
         patience = self._patience
         if not self.lock.acquire(blocking=False):
             start = time.monotonic()
             if not self.lock.acquire(timeout=patience):
                 raise locked(self.where)
             patience = max(patience - (time.monotonic() - start), 0.001)
-        try:
-            yield patience
-        finally:
-            self.lock.release()
+        return patience
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         with self._using() as opened:

@@ -23,9 +23,12 @@ def lifetimes(history: History, overlay: Overlay, request: Request) -> dict[int,
         return {}
     standing = ours | {position for position in history.marked if overlay.marks.get(position, True)}
     hours = {at for at in standing if (overlay.ttls.get(at) or _lifetime(history.messages[at].raw)) == "1h"}
+    automatic = automatic_breakpoint(request)
+    if not hours and automatic is None:
+        return {}
     if has_short_breakpoint(request):
         return dict.fromkeys(ours & hours, "5m")
-    end, automatic = len(history) - 1, automatic_breakpoint(request)
+    end = len(history) - 1
     if automatic is None:
         last = max(hours, default=-1)
     elif automatic.get("ttl") == "1h":

@@ -62,7 +62,7 @@ class Requests:
 
     def note(self, outcome: Outcome) -> Sent:
         """Take in a request, and return what is to be known of it when somebody asks for its report."""
-        from elision.profiles import profile_for
+        from elision.profiles.resolving import profile_for
 
         request, before = outcome.request, self._before
         profile = profile_for(request.model)

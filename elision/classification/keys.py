@@ -25,7 +25,7 @@ def same_call(call: ToolCall) -> str:
 def canonical(value: Any) -> str:
     """Write plain data in one fixed way; what is not plain data, as its type."""
     try:
-        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_foreign)
+        return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
         return repr(frozen(value))
 
@@ -57,3 +57,6 @@ def relevant(call: ToolCall, names: Collection[str] | None) -> Hashable:
 
 def _foreign(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else type(value).__name__
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_foreign)

@@ -36,6 +36,8 @@ class Glob:
     starred: tuple[tuple[str, ...], ...]
     others: tuple[str, ...]
     fold: bool = False
+    needles: tuple[str, ...] = ()
+    """The longest piece of each of ``starred``."""
 
     @property
     def plain(self) -> bool:
@@ -48,9 +50,11 @@ class Glob:
             text = text.lower()
         if text in self.literals or (self.beginnings and text.startswith(self.beginnings)):
             return True
-        return any(_has_pieces(text, pieces) for pieces in self.starred) or any(
-            _search(_translated(other), text) for other in self.others
-        )
+        # Of the many alternatives of one rule hardly any has its longest piece in a text.
+        for needle, pieces in zip(self.needles, self.starred, strict=True):
+            if needle in text and _has_pieces(text, pieces):
+                return True
+        return bool(self.others) and any(_search(_translated(other), text) for other in self.others)
 
     def may_match(self, beginning: str, end: str = "") -> bool:
         """Whether a text that begins and ends like this, with something between that is not known, can match."""
@@ -93,7 +97,8 @@ def glob(source: str, *, fold: bool = False) -> Glob:
             beginnings.append(each[:-1])
         else:
             starred.append(tuple(each.split("*")))
-    return Glob(source, frozenset(literals), tuple(beginnings), tuple(starred), tuple(others), fold)
+    needles = tuple(max(pieces, key=len) for pieces in starred)
+    return Glob(source, frozenset(literals), tuple(beginnings), tuple(starred), tuple(others), fold, needles)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,13 @@ def spellings(tool: str) -> tuple[str, ...]:
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any]:
     """Return the arguments of a call; those that could not be read are none."""
-    return call.arguments if isinstance(call.arguments, Mapping) else {}
+    return call.arguments if isinstance(call.arguments, dict | Mapping) else {}
+
+
+def begins_with_tool(call: ToolCall) -> bool:
+    """Whether an argument begins with the tool's name, as all actions in text do."""
+    name = call.name
+    return any(isinstance(value, str) and value.startswith(name) for value in arguments_of(call).values())
 
 
 def entries(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

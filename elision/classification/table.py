@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from elision.classification.cells import Facts
 from elision.classification.classes import ERROR, OPERATIONS, QUERIES, UNKNOWN, ClassRow
 from elision.classification.keys import canonical, frozen, normalised, relevant, same_call
 from elision.classification.patterns import OutOfTimeError
-from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, strictly
+from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, begins_with_tool, strictly
 from elision.classification.shell_parts import CARRIERS, FURTHER, SHELL, ShellParts
 from elision.history import ToolCall
 
@@ -142,7 +143,7 @@ class Table:
                 yield rule
 
     def _reasons(self, call: ToolCall, status: Status, annotations: Mapping[str, Any]) -> Iterator[Reason]:
-        shell, action = ShellParts(call), self.may_act(call)
+        shell, action = ShellParts(call), begins_with_tool(call) and self.may_act(call)
         found: list[Reason] = []
         spoken: set[str] = set()
         for rule in self._about(call.name):
@@ -153,7 +154,7 @@ class Table:
                     found += shell.reasons(rule, rule.shell)
                 elif rule.classes:
                     found.append(Reason(rule.classes, rule.where))
-                    spoken |= {name for name in CARRIERS if rule.speaks_of(name)}
+                    spoken |= _spoken_of(rule)
             except OutOfTimeError:
                 found.append(Reason((UNKNOWN,), rule.where, "out of time"))
         yield from found
@@ -171,6 +172,11 @@ class Table:
                     yield from shell.reasons(rule, replace(rule.shell, arguments=tuple(carried)))
                 except OutOfTimeError:
                     yield Reason((UNKNOWN,), rule.where, "out of time")
+
+
+@lru_cache(maxsize=4096)
+def _spoken_of(rule: Rule) -> frozenset[str]:
+    return frozenset(name for name in CARRIERS if rule.speaks_of(name))
 
 
 _LAX = QUERIES | {ERROR}

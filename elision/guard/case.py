@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from elision.edits import Drop, Edit, Replace
 from elision.history import Address, History, Paired, Piece
@@ -36,26 +36,23 @@ class Case:
     stage: Stage
     view: View
     sweagent: bool
+    history: History
+    overlay: Overlay
+    """What has been decided so far."""
+    stop: int
+    """How many messages there were."""
+    newest_step: int
+    """The step that the model has not answered."""
+    known: dict[Address, tuple[Piece, ...]]
+    """What has been looked up of it."""
 
-    @property
-    def history(self) -> History:
-        """The history."""
-        return self.view.history
-
-    @property
-    def overlay(self) -> Overlay:
-        """What has been decided so far."""
-        return self.view.overlay
-
-    @property
-    def stop(self) -> int:
-        """How many messages there were."""
-        return self.view.moment.stop
-
-    @property
-    def newest_step(self) -> int:
-        """The step that the model has not answered."""
-        return self.view.moment.newest_step
+    @classmethod
+    def of(cls, edit: Edit, processor: Processor, stage: Stage, view: View, *, sweagent: bool) -> Self:
+        """Return the case of an edit that is proposed for a view."""
+        moment = view.moment
+        return cls(
+            edit, processor, stage, view, sweagent, view.history, view.overlay, moment.stop, moment.newest_step, {}
+        )
 
 
 Check: TypeAlias = Callable[[Case], Why | None]
@@ -87,4 +84,7 @@ def results_of(history: History, edit: Edit) -> list[Paired]:
 
 def found_at(case: Case, address: Address) -> tuple[Piece, ...]:
     """Return the content that the processor found at ``address``."""
-    return content_at(case.history, case.overlay, address, case.view.stage)
+    found = case.known.get(address)
+    if found is None:
+        found = case.known[address] = content_at(case.history, case.overlay, address, case.view.stage)
+    return found

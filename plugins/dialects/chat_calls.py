@@ -32,7 +32,7 @@ def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
         ident, name = text_or_empty(entry.get("id")), text_or_empty(function.get("name"))
         signed, text = _is_signed(ident, entry, function), text_or_empty(arguments)
         yield ToolCall(ident, name, loads(arguments), call, signed, text)
-    legacy = as_mapping(fields.get("function_call"))
+    legacy = as_mapping(fields["function_call"]) if "function_call" in fields else None
     if legacy:
         text = text_or_empty(legacy.get("arguments"))
         yield ToolCall("", text_or_empty(legacy.get("name")), loads(legacy.get("arguments")), legacy, text=text)
@@ -52,7 +52,7 @@ def _is_signed(ident: str, *holders: Mapping[str, Any]) -> bool:
 
 def loads(arguments: Any) -> Mapping[str, Any] | str:
     """Return a call's arguments as a mapping, or as text where they are none."""
-    if isinstance(arguments, Mapping):
+    if isinstance(arguments, dict | Mapping):
         return arguments
     if not isinstance(arguments, str):
         return ""

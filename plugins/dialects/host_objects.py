@@ -11,7 +11,7 @@ GONE: Any = object()
 
 def as_mapping(raw: Any) -> Mapping[str, Any] | None:
     """Return a message as a mapping: itself, or the dump of a litellm or pydantic object."""
-    if isinstance(raw, Mapping):
+    if isinstance(raw, dict | Mapping):
         return raw
     dump = getattr(raw, "model_dump", None)
     dumped = dump() if callable(dump) else None
@@ -22,7 +22,7 @@ def with_fields(raw: Any, changes: Mapping[str, Any]) -> Any:
     """Return a shallow copy of ``raw`` with other fields; ``GONE``, or ``None`` for a mark, takes the key away."""
     if not changes:
         return raw
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, dict | Mapping):
         return raw.model_copy(update={key: None if value is GONE else value for key, value in changes.items()})
     copy = {key: value for key, value in {**raw, **changes}.items() if value is not GONE}
     if "cache_control" in copy and copy["cache_control"] is None:

@@ -220,9 +220,10 @@ def patched_content(message: Message, patch: Patch, before: Any) -> Any:
 
 def count_marks(fields: Mapping[str, Any]) -> int:
     """Count the cache breakpoints set in a message."""
-    content = fields.get("content")
-    inside = [item for item in content if isinstance(item, Mapping)] if isinstance(content, list) else []
-    return sum(item.get("cache_control") is not None for item in (fields, *inside))
+    content, own = fields.get("content"), int(fields.get("cache_control") is not None)
+    if not isinstance(content, list):
+        return own
+    return own + sum(item.get("cache_control") is not None for item in content if isinstance(item, Mapping))
 
 
 def marked(
