@@ -15,6 +15,7 @@ from elision.history import (
     Address,
     Content,
     History,
+    Image,
     Message,
     Part,
     Segment,
@@ -25,6 +26,7 @@ from elision.history import (
     has_surrogates,
     is_blank_block,
     only_content,
+    plain,
 )
 from elision.overlay import Overlay
 from elision.scrubbing import scrubbed
@@ -130,11 +132,32 @@ def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int |
             yield from _answers(work, steps[step], repairs)
             return
         for position in range(start, stop):
+            if checked and step is None and (later := _later_results(work, position)):
+                repairs.append(Repair("late_result", position, "its call has a result already; sent as the user's"))
+                yield from later
+                continue
             rendered = _clean(work, position, repairs, misplaced) if checked else work.rendered[position]
             if rendered is not None:
                 yield rendered
 
     return emit
+
+
+def _later_results(work: Assembly, position: int) -> list[Any]:
+    """Return as messages of the user what came for calls that had a result by then, such as that they are pending."""
+    history = work.history
+    addresses = [Address(position, index) for index in range(len(history.messages[position].parts))]
+    if not history.faults.orphans.issuperset(addresses):
+        return []
+    found: list[Any] = []
+    for address, first in ((each, history.faults.again.get(each)) for each in addresses):
+        call = history.paired[first].call if first is not None else None
+        if call is not None:
+            content = work.current(address).content
+            said = f"(A later result of {call.name!r:.80}, call {call.id!r:.80})\n{plain(content)}"
+            images = (piece for piece in content if isinstance(piece, Image))
+            found += work.dialect.build(Message("user", "note", (Text(said), *images), None))
+    return found
 
 
 def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[Address]) -> Any:

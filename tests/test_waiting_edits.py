@@ -124,3 +124,37 @@ def test_what_clear_at_most_tokens_leaves_is_left_when_the_view_is_processed_aga
     for view in sent(made, messages):
         assert made.process(view.messages).messages == view.messages
     assert len(cleared(view)) > 2
+
+
+def test_a_view_says_how_many_edits_wait_and_for_which_schedule() -> None:
+    history = reads(*[400] * 4).messages()
+    session = chain(*built_in("{type: clear_tool_results, keep: 1}"), schedule=Polling(polling=9)).session()
+
+    view = session.process(history)
+
+    assert [(each.schedule, each.edits) for each in view.waiting] == [("polling: 9", 3)]
+    assert view.note.startswith("nothing is removed yet: 3 edits wait for the schedule polling: 9 (")
+    assert session.view is view
+
+
+def test_what_waits_for_break_even_is_counted_in_tokens() -> None:
+    history = reads(*[900] * 5).messages()
+
+    view = chain(*built_in("{type: clear_tool_results, keep: 4}"), schedule="break_even").process(
+        history, model="claude-sonnet-4-5"
+    )
+
+    (waiting,) = view.waiting
+    assert waiting.edits == 1
+    assert waiting.tokens > 400
+    assert "1 edit waits for the schedule break_even (" in view.note
+
+
+def test_nothing_waits_once_it_is_made() -> None:
+    history = reads(*[400] * 4).messages()
+
+    view = chain(*built_in("{type: clear_tool_results, keep: 1}"), schedule="every_step").process(history)
+
+    assert view.removed
+    assert view.waiting == ()
+    assert not view.note

@@ -97,6 +97,29 @@ def test_a_result_behind_a_user_message_is_moved_to_its_call(send: Send) -> None
     assert faults(view) == ["late_result"]
 
 
+@pytest.mark.parametrize("later", [result("p1", "12 rows"), user(answer("p1", "12 rows"))], ids=["openai", "anthropic"])
+def test_what_a_call_gave_after_it_was_pending_is_said_by_the_user(later: dict[str, Any], send: Send) -> None:
+    pending = [calls("p1"), result("p1", "pending")] if later["role"] == "tool" else [uses("p1"), user(answer("p1"))]
+    said = [{"role": "assistant", "content": "It runs."}, {"role": "user", "content": "What else?"}]
+
+    view = send([USER, *pending, *said, {"role": "assistant", "content": "Nothing."}, later])
+
+    assert view.messages[-1]["role"] == "user"
+    assert "12 rows" in str(view.messages[-1])
+    assert "write" in str(view.messages[-1])
+    assert faults(view) == ["late_result"]
+    assert send(view.messages).messages == view.messages
+
+
+def test_the_same_result_sent_twice_is_sent_once(send: Send) -> None:
+    history = [USER, calls("p1"), result("p1"), {"role": "assistant", "content": "Done."}, result("p1")]
+
+    view = send(history)
+
+    assert view.messages == history[:4]
+    assert faults(view) == ["orphan_result"]
+
+
 def test_anthropic_a_dangling_call_is_answered_in_the_very_next_message(send: Send) -> None:
     view = send([USER, uses("t1"), user(text("Stop!"))])
 
