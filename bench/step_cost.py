@@ -3,8 +3,10 @@
 The budgets are those of its clearing part; the whole chain has a row of its own.
 
 The floor is what nobody can avoid: tokenise the step's new text once (tiktoken, o200k_base) and hash it once (sha256).
-A step is the median of the last 50; the mean has the steps in it that clear.  Each measurement has texts of its own, so
-nothing is known from the one before.  SWE-agent's, LangChain's and OpenHands' own run beside ours where this
+Its parts are what any design pays that reads both messages, asks the table, counts, hashes and sets two marks, with
+nothing decided.  A step is the median of the last 50; the mean has the steps in it that clear.  Each measurement has
+texts of its own, so nothing is known from the one before.
+SWE-agent's, LangChain's and OpenHands' own run beside ours where this
 interpreter has them, or those that ``ELISION_SWEAGENT_PYTHON``, ``ELISION_LANGCHAIN_PYTHON`` and
 ``ELISION_OPENHANDS_PYTHON`` name (``bench/peers/step.py``).
 """
@@ -31,6 +33,11 @@ from typing import Any, NamedTuple
 import tiktoken
 
 import elision
+from elision.classification import load_table
+from elision.dialect import Patch, by_name
+from elision.history import History
+from elision.ledger import Prefixes
+from elision.registry import plugins
 from elision.tokens import count_text
 from elision.tokens.vocabularies import offline_vocabularies
 
@@ -75,6 +82,7 @@ def main() -> int:
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(offline_vocabularies() or ""))
     count_text("vocabularies and profiles are loaded once", MODEL)
     floor = best(repeats, lambda: floor_of(recorded(300)))
+    parts = best(repeats, lambda: parts_of(recorded(300)))
     step = best(repeats, lambda: session_step(recorded(300)))
     step_long = best(2 if options.quick else 3, lambda: session_step(recorded(long)))
     with tempfile.TemporaryDirectory() as folder:
@@ -88,6 +96,9 @@ def main() -> int:
     print(f"history: 300 steps, {len(run)} messages, {size:.2f} MB of content; model: {MODEL}; {CLEARING}")
     rows = [
         row("floor: tokenise the new text + one hash", floor.median, None, None),
+        row(
+            "its parts: read, classify, count, hash, mark", parts.median, parts.median / floor.median, None, of="floor"
+        ),
         row("a step in a session, 300 steps", step.median, step.median / floor.median, 2.0, of="floor"),
         row("the same, the mean (clearing included)", step.mean, step.mean / floor.mean, None, of="floor"),
         row("the same, originals flushed to the disk", durable.mean, durable.mean / step.mean, None, of="in memory"),
@@ -165,6 +176,35 @@ def floor_of(history: list[dict[str, Any]]) -> Cost:
 
     texts = [message["content"] for message in history if message["role"] == "tool"][-LAST:]
     return cost_of(timed(lambda text=text: work(text)) for text in texts)  # type: ignore[misc]
+
+
+def parts_of(history: list[dict[str, Any]]) -> Cost:
+    """Return the cost of reading, classifying, counting, hashing and marking one step's new messages."""
+    dialect, table = by_name(plugins().dialects(), "openai"), load_table("default")
+    known = History(dialect.wire)
+    prefixes = Prefixes(known)
+
+    def work(stop: int) -> None:
+        new = history[stop - 2 : stop]
+        for raw in new:
+            known.append(dialect.parse(raw, known))
+        call = known.observations[-1].call
+        if call is not None:
+            table.classify(call)
+            table.subject(call)
+            count_text(str(call.text), MODEL)
+        for raw in new:
+            count_text(raw["content"], MODEL)
+        prefixes.upto(stop)
+        sent = history[:stop]
+        for position in (1, stop - 1):
+            sent[position] = dialect.patch(known.messages[position], Patch(mark=True))
+
+    start = len(history) - 2 * LAST
+    for raw in history[:start]:
+        known.append(dialect.parse(raw, known))
+    prefixes.upto(start)
+    return cost_of(timed(lambda stop=stop: work(stop)) for stop in range(start + 2, len(history) + 1, 2))  # type: ignore[misc]
 
 
 def session_step(history: list[dict[str, Any]], archive: str = "memory:", chain: str = CLEARING) -> Cost:
