@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     )
     from elision.expressions import compile_regex
     from elision.handover import Handover, Target
-    from elision.history import (
+    from elision.history import History
+    from elision.hookspecs import hookimpl
+    from elision.ledger import first_found
+    from elision.message import (
         Address,
         Content,
-        History,
         Image,
         Kind,
         Message,
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
         ToolCall,
         ToolResult,
     )
-    from elision.hookspecs import hookimpl
-    from elision.ledger import first_found
     from elision.moment import KeyIndex, Moment, OnBoundThinking
     from elision.offloading import OffloadFolder, offload_folder_problem
     from elision.parts import Observation, PartView
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from elision.summaries.rendering import NotesTemplate, ReminderTemplate, render_summary
     from elision.summaries.spec import SummarySpec
     from elision.summaries.triggers import SummaryCondition, SummaryTriggers
+    from elision.tokens.media import image_size
+    from elision.tool_names import ToolNames, may_touch, names_tool, require_a_tool, written_out
     from elision.traced import Trace, TracedPlace, TraceEvent
     from elision.tracing import trace
     from elision.transport import Usage, acompletion, completion
@@ -100,10 +102,10 @@ _HOMES = {
         "ProcessorError",
     ),
     "elision.expressions": ("compile_regex",),
-    "elision.history": (
+    "elision.history": ("History",),
+    "elision.message": (
         "Address",
         "Content",
-        "History",
         "Image",
         "Kind",
         "Message",
@@ -137,6 +139,8 @@ _HOMES = {
     "elision.summaries.reminding": ("ReminderSpec", "reminder_edits"),
     "elision.summaries.rendering": ("NotesTemplate", "ReminderTemplate", "render_summary"),
     "elision.summaries.triggers": ("SummaryCondition", "SummaryTriggers"),
+    "elision.tokens.media": ("image_size",),
+    "elision.tool_names": ("ToolNames", "may_touch", "names_tool", "require_a_tool", "written_out"),
     "elision.traced": ("Trace", "TracedPlace", "TraceEvent"),
     "elision.tracing": ("trace",),
     "elision.schedule": ("Polling", "Schedule", "Trigger"),
@@ -233,6 +237,7 @@ __all__ = [
     "ThinkingView",
     "Tokens",
     "ToolCall",
+    "ToolNames",
     "ToolResult",
     "Trace",
     "TraceEvent",
@@ -253,8 +258,11 @@ __all__ = [
     "first_found",
     "handle_recall",
     "hookimpl",
+    "image_size",
     "load",
     "loads",
+    "may_touch",
+    "names_tool",
     "note_edits",
     "offload_folder_problem",
     "open_archive",
@@ -264,8 +272,10 @@ __all__ = [
     "redact",
     "reminder_edits",
     "render_summary",
+    "require_a_tool",
     "slim",
     "slim_content",
     "trace",
     "truncate_content",
+    "written_out",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from elision.history import Opaque, Piece
+from elision.message import Opaque, Piece
 
 TYPES = frozenset(
     {"document", "search_result", "file", "input_file", "image", "input_image", "input_audio", "audio", "video_url"}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elision.edits import Drop, Edit, Insert, Replace
-from elision.history import Address, History, Segment, Step, Thinking
+from elision.history import History, Segment, Step
+from elision.message import Address, Thinking
 from elision.moment import OnBoundThinking, Request
 
 if TYPE_CHECKING:

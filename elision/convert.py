@@ -10,10 +10,10 @@ from itertools import takewhile
 from typing import Any
 
 from elision.dialect import Dialect, Patch
-from elision.history import (
+from elision.history import History
+from elision.message import (
     Address,
     Content,
-    History,
     Image,
     Message,
     Opaque,

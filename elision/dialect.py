@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 
 from elision.edits import Ttl
 from elision.errors import InputError, nearest
-from elision.history import Content, History, Message, Piece, Thinking, ToolCall, ToolResult, only_content
+from elision.history import History
+from elision.message import Content, Message, Piece, Thinking, ToolCall, ToolResult, only_content
 from elision.misfit import misnamed, unread
 from elision.wire import Wire
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from elision.attachments import attachments, size_of
-from elision.history import Address, Image, Kind, Piece, Text, Thinking, ToolCall, plain
+from elision.message import Address, Image, Kind, Piece, Text, Thinking, ToolCall, plain
 
 Operation = Literal[
     "truncate",

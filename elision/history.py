@@ -13,51 +13,18 @@ from dataclasses import dataclass
 
 from elision.message import (
     Address,
-    Content,
-    Image,
-    Kind,
     Message,
-    Opaque,
     Part,
-    Piece,
-    Role,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
     has_surrogates,
     is_blank_block,
-    only_content,
     plain,
     texts_of,
 )
 from elision.wire import Faults, Wire
-
-__all__ = [
-    "Address",
-    "Content",
-    "History",
-    "Image",
-    "Kind",
-    "Message",
-    "Opaque",
-    "Paired",
-    "Part",
-    "Piece",
-    "Role",
-    "Segment",
-    "Step",
-    "Text",
-    "Thinking",
-    "ToolCall",
-    "ToolResult",
-    "Turn",
-    "has_surrogates",
-    "is_blank_block",
-    "only_content",
-    "plain",
-    "texts_of",
-]
 
 
 @dataclass(slots=True)

@@ -12,7 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from elision.edits import CacheBreakpoint, Drop, Edit, Insert, Pointer, Replace, Tag, Template, Ttl
-from elision.history import Address, History, Message, Piece, Text, Thinking, ToolCall, ToolResult
+from elision.history import History
+from elision.message import Address, Message, Piece, Text, Thinking, ToolCall, ToolResult
 
 
 class Version(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from elision.history import Address, History, Paired, Segment, Thinking, ToolCall
+from elision.history import History, Paired, Segment
+from elision.message import Address, Thinking, ToolCall
 
 
 def call_address(history: History, paired: Paired) -> Address | None:

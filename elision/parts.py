@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from elision.attachments import attachments
 from elision.edits import Pointer, Replace, Template, length
 from elision.errors import ArchiveError
-from elision.history import (
-    Address,
-    Content,
-    Image,
-    Paired,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-    only_content,
-    plain,
-)
+from elision.history import Paired
+from elision.message import Address, Content, Image, Role, Text, ToolCall, ToolResult, only_content, plain
 from elision.overlay import content_at, original
 from elision.pairing import call_address
 

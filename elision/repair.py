@@ -11,15 +11,13 @@ from typing import Any, Literal, NamedTuple
 
 from elision.dialect import Dialect, Patch
 from elision.edits import Insert
-from elision.history import (
+from elision.history import History, Segment, Step
+from elision.message import (
     Address,
     Content,
-    History,
     Image,
     Message,
     Part,
-    Segment,
-    Step,
     Text,
     Thinking,
     ToolResult,

@@ -16,6 +16,7 @@ from elision.redaction import POLICIES, Policy
 
 DEFAULT = ".elision"
 VARIABLE = "ELISION_ARCHIVE"
+_FORMS = "name a folder, memory: or none"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
@@ -28,6 +29,8 @@ def open_archive(
     whose scheme a plugin offers (hook ``elision_archives``).  ``ELISION_ARCHIVE`` overrides it.  ``stored`` says what
     is kept of an original: ``none`` keeps all, ``secrets`` all but secrets, ``full`` nothing but its size.
     """
+    if not isinstance(where, str | Path):
+        raise _wrong(f"an archive is named by text or a path, this is of type {type(where).__name__}; {_FORMS}")
     place = environ.get(VARIABLE) or str(where)
     if stored not in POLICIES:
         raise _wrong(f"there is no redaction policy {stored!r}; policies: {', '.join(POLICIES)}")
@@ -54,7 +57,7 @@ def _store(place: str) -> Store:
 
 def _folder(place: str) -> Path:
     if not place.strip() or "\0" in place:
-        raise _wrong(f"{place!r} names no folder; name one, memory: or none")
+        raise _wrong(f"{place!r} names no folder; {_FORMS}")
     try:
         return Path(place).expanduser()
     except RuntimeError as error:

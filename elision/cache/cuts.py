@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from elision.history import Address, History, ToolResult
+from elision.history import History
+from elision.message import Address, ToolResult
 from elision.overlay import Overlay
 
 if TYPE_CHECKING:

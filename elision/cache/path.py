@@ -11,7 +11,8 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.cache.flat import flat_digest
-from elision.history import History, Message, texts_of
+from elision.history import History
+from elision.message import Message, texts_of
 from elision.own_values import OwnProfile, in_force, own_profile
 from elision.tokens import count_beside, count_part
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from elision.edits import Drop, Edit, Replace
-from elision.history import Address, History, Paired, Piece
+from elision.history import History, Paired
+from elision.message import Address, Piece
 from elision.overlay import Overlay, content_at
 from elision.pairing import result_of
 from elision.processor import Processor, Stage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from elision.edits import SHRINKING, Insert, Replace, arguments_text, length
 from elision.graphemes import splits_grapheme
 from elision.guard.case import Case, Why, found_at
-from elision.history import (
+from elision.message import (
     Address,
     Image,
     Opaque,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from elision.edits import CLEAR_INPUTS, CLEARING, SHRINKING, Drop, Replace
 from elision.guard.case import Case, Why, found_at, results_of
-from elision.history import Image, Part, Thinking, ToolCall, plain
+from elision.message import Image, Part, Thinking, ToolCall, plain
 
 _SPOKEN: Mapping[type[Part], str] = {ToolCall: "calls", Thinking: "thinking"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elision.edits import CacheBreakpoint, Drop, Insert, Remove, Replace, Tag
 from elision.guard.case import Case, Why, found_at
-from elision.history import Address, Image, Opaque, Piece, Thinking, ToolCall, has_surrogates
+from elision.message import Address, Image, Opaque, Piece, Thinking, ToolCall, has_surrogates
 from elision.overlay import original
 
 

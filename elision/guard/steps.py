@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from elision.edits import CLEARING, Drop, Insert, Remove, Replace
 from elision.guard.case import Case, Why
-from elision.history import History, Opaque, Step, plain
+from elision.history import History, Step
+from elision.message import Opaque, plain
 from elision.offers import ends_open_step
 from elision.overlay import original
 from elision.pairing import is_said, step_at

@@ -10,7 +10,7 @@ from elision.guard.case import Case, Why
 from elision.guard.content import clean_text
 from elision.guard.reach import content_is_known
 from elision.guard.recovery import redacts
-from elision.history import Thinking
+from elision.message import Thinking
 
 
 def thinking_stays(case: Case) -> Why | None:

@@ -131,7 +131,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request."""
         self.close_connection = True
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.model.answer(urlsplit(self.path).path, headers, self._body(headers.get("content-length", "")))
+        try:
+            body = self._body(headers.get("content-length", ""))
+        except ConnectionError:
+            return
+        answer = self.model.answer(urlsplit(self.path).path, headers, body)
         if (not answer.delay_seconds or self.model.wait(answer.delay_seconds)) and answer.status:
             self._write(answer)
 
@@ -139,10 +143,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Read a body; one that is too long goes by unkept, so that its sender comes to read the answer."""
         size = int(length) if length.isdecimal() and len(length) < 12 else 0
         if size <= self.model.max_body_bytes:
-            return self.rfile.read(size) if length else None
+            return self._whole(size) if length else None
         while size > 0 and (piece := self.rfile.read(min(size, 1 << 16))):
             size -= len(piece)
         return None
+
+    def _whole(self, size: int) -> bytes:
+        body = self.rfile.read(size)
+        if len(body) < size:
+            raise ConnectionResetError("the sender is gone in the middle of its request")
+        return body
 
     def do_GET(self) -> None:
         """Say that there is nothing."""

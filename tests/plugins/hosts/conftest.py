@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Python
 
 _PROCESSORS = """
 from typing import Annotated, Literal
@@ -192,19 +191,12 @@ def _write(folder: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.fixture
-def script(stand_in: Path) -> Script:
+def script(stand_in: Path, python: Python) -> Script:
     """Return a function that runs a script beside the stand-in and returns what the script gives."""
 
     def run(code: str) -> Any:
         environ = {**os.environ, "PYTHONPATH": str(stand_in)}
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", _BEGIN + code],
-            cwd=stand_in,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = python("-W", "error", "-c", _BEGIN + code, cwd=stand_in, env=environ)
         assert done.returncode == 0, done.stderr
         answers = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
 

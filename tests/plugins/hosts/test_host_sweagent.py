@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Done, Python
 
 Script = Callable[[str], Any]
 
@@ -250,13 +251,12 @@ give([contents(processor(history(2))) for processor in made])
 
 
 @pytest.fixture
-def elision_sweagent(stand_in: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def elision_sweagent(stand_in: Path, python: Python) -> Callable[..., Done]:
     """Return a function that runs the command ``elision sweagent`` beside the stand-in."""
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "elision", "sweagent", *arguments]
+    def run(*arguments: str) -> Done:
         environ = {**os.environ, "PYTHONPATH": str(stand_in)}
-        return subprocess.run(command, cwd=stand_in, env=environ, capture_output=True, text=True, check=False)
+        return python("-m", "elision", "sweagent", *arguments, cwd=stand_in, env=environ)
 
     return run
 
