@@ -30,9 +30,11 @@ class Summarize(Summarizing):
     ``any_of``, or all of ``all_of``; without any at 75 % of the model's window, and only if it frees a tenth of a limit
     in tokens.  What goes is named: for each result its call, status, exit code, the lines that tell most, hash, ref;
     what the model said; names and rules word for word.  With ``llm`` a model writes, and is asked once for the same;
-    what has to be there is checked and added.  Where the text is empty, longer than the steps, late, or the model
-    raises, nothing changes and the report says so; after two such runs it is not asked again.  Later summaries cover
-    later steps; when all are too long together, one that is made anew from the originals takes their place.
+    what has to be there is checked and added, and the cost is in ``session.usage``.  The model is reached as
+    ``model_kwargs`` say, else as that of ``elision.completion`` where both are of one provider, else as litellm's
+    environment variables say.  Where the text is empty, longer than the steps, late, or the model raises, nothing
+    changes and the report says so; after two such runs it is not asked again.  Later summaries cover later steps; when
+    all are too long together, one that is made anew from the originals takes their place.
     Never touches messages of the user and the system, the newest step, steps with calls that are open, demonstrations,
     and steps of which the classification table protects any result, such as receipts and skills: these stay whole.
     Source: OpenHands' condensers and deepagents' summarization, with the originals in place of previews.
@@ -52,7 +54,7 @@ class Summarize(Summarizing):
     trigger_messages: PositiveInt | None = None
     """Messages of the view from which on it acts."""
     trigger_steps: PositiveInt | None = None
-    """Steps from which on it acts: those that could go, and the newest."""
+    """Steps from which on it acts: those that could go, and the newest; a third of what stays goes at least."""
     any_of: tuple[SummaryCondition, ...] = ()
     """Conditions, each with limits such as these, of which one is enough."""
     all_of: tuple[SummaryCondition, ...] = ()

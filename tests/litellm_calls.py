@@ -1,4 +1,4 @@
-"""Calls of litellm against the loopback model server: run as a script, because importing litellm takes seconds.
+"""Calls of litellm against the loopback model server: run as a script.
 
 It prints one JSON object: what each scenario below saw.
 """
@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,21 +28,6 @@ LONG = {
 TOOL = {"name": "ls", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}
 TOOLS = [{"type": "function", "function": TOOL}]
 MARK = {"cache_control": {"type": "ephemeral"}}
-
-
-def seen_by_litellm() -> dict[str, Any]:
-    """Run all scenarios in a process of its own."""
-    told = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", __file__],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **told},
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return seen
 
 
 def options(server: ModelServer, model: str, shape: Any) -> dict[str, Any]:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -47,21 +44,6 @@ RESPONSES = {
     "temperature": 1,
     "top_p": 1,
 }
-
-
-def sent_by_litellm(requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Have litellm send requests to a server on this machine, in a process of its own."""
-    told = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", __file__],
-        input=json.dumps(list(requests)),
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **told},
-    )
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
 class _Server(BaseHTTPRequestHandler):

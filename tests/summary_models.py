@@ -37,6 +37,11 @@ def wordy(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -
     return "word " * 40_000
 
 
+def endless(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    CALLS.append(prompt)
+    return "word " * 200_000
+
+
 def late(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
     CALLS.append(prompt)
     HELD.wait(60)

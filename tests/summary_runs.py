@@ -58,7 +58,7 @@ def last(made: Chain, run: Conversation, **said: Any) -> SentView:
 
 def summaries(view: SentView) -> list[str]:
     """Return the summaries in a view, in order."""
-    return [text for text in texts(view) if text.startswith("[Summary of steps")]
+    return [text for text in texts(view) if text.startswith("[Summary of step")]
 
 
 def texts(view: SentView) -> list[str]:

@@ -144,3 +144,28 @@ def test_without_a_time_from_the_host_none_is_made_up() -> None:
         (text,) = summaries(session.process(reads(begun(), 1, 8).messages()))
 
     assert "time" not in text.replace("times", "")
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"status": "ok", "exit_code": None, "lines": 1, "chars": 1}, " -> ok; 1 line, 1 char; "),
+        ({"status": "ok", "exit_code": 0, "lines": 2, "chars": 12}, " -> ok, exit code 0; 2 lines, 12 chars; "),
+        ({"status": "not said", "exit_code": None, "lines": 1, "chars": 9}, '"make"); 1 line, 9 chars; '),
+        ({"status": "not said", "exit_code": None, "lines": 0, "chars": 0}, '"make"); empty; '),
+    ],
+)
+def test_a_digest_says_one_of_a_thing_as_one_and_nothing_of_what_nobody_said(facts: Any, told: str) -> None:
+    line = Digest(**{**FIT, "findings": ("built",) if facts["chars"] else (), **facts}).line(2)
+
+    assert told in line
+    assert "not said" not in line
+
+
+def test_a_summary_of_one_step_says_so() -> None:
+    made = chain("trigger_steps: 3, keep_first_steps: 0, keep_last_steps: 1")
+    run = begun().step(call("read_file", path="a.py"), result(BODY))
+    (text,) = summaries(last(made, reads(run, 2, 3)))
+
+    assert text.startswith("[Summary of step")
+    assert "steps 1-1" not in text

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
-import os
 import random
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import summary_models
+from forked import RunScript
 from summary_runs import BODY, begun, chain, last, reads, summaries
 
 from elision.testing import Conversation, call, result
@@ -100,13 +96,8 @@ def test_what_a_probe_says_is_lacking_is_added_word_for_word() -> None:
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
-    script = Path(__file__).parent / "litellm_summaries.py"
-    path = os.pathsep.join([str(script.parents[1]), str(script.parent)])
-    environ = {**os.environ, "PYTHONPATH": path, "ELISION_ARCHIVE": "memory:"}
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, env=environ)
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+def seen(with_litellm: RunScript) -> dict[str, Any]:
+    return dict(with_litellm("litellm_summaries.py", ELISION_ARCHIVE="memory:")[0])
 
 
 def test_a_model_is_asked_through_litellm_once_and_where_it_is_away_nothing_changes(seen: dict[str, Any]) -> None:

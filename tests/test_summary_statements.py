@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from summary_runs import BODY, begun, chain, reads, summaries, texts
+from summary_runs import BODY, begun, chain, last, reads, seen, summaries, texts
 
 import elision
 from elision.summaries.statements import STATEMENT_CHARS, rules_in, stated_in
-from elision.summaries.wording import missing
+from elision.summaries.wording import laid_down_in, missing
 from elision.testing import Conversation, call, result
 
 SAID = [
@@ -86,6 +86,40 @@ def test_a_200_kb_assistant_message_is_bounded_in_a_summary() -> None:
 
     assert "Never touch v1." in text
     assert len(text) < 20_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You must never rebase main.",
+        "You may touch the release branch once, for tag v2.1 only.",
+        "The flaky test test_io is not to be skipped.",
+        "Migrations run only after the DBA has said yes.",
+        "Der Release-Zweig darf nicht verändert werden.",
+    ],
+)
+@pytest.mark.parametrize("place", [3, 7])
+def test_what_a_result_lays_down_in_its_middle_survives_three_summaries_word_for_word(said: str, place: int) -> None:
+    run = reads(begun(), 1, place - 1)
+    run = run.step("I look.", call("read_file", path="notes"), result(f"{BODY}{said}\n{BODY}"))
+    view = last(chain("trigger_steps: 8, keep_last_steps: 2, keep_first_steps: 0"), reads(run, place + 1, 34))
+
+    assert len(summaries(view)) >= 3
+    assert said in seen(view)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "except ValueError:",
+        "    except (KeyError, TypeError) as e:",
+        "Exception: boom",
+        "file not found",
+        "Only in a: x",
+    ],
+)
+def test_what_tools_print_lays_nothing_down(line: str) -> None:
+    assert laid_down_in(f"first\n{line}\nlast") == []
 
 
 def test_what_is_merely_not_so_is_no_rule() -> None:

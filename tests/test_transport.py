@@ -6,7 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from transport_calls import ROUTES, TIGHT, seen_by_transport
+from forked import RunScript
+from transport_calls import ROUTES, TIGHT
 
 import elision
 from elision import ElisionError, Usage
@@ -21,12 +22,12 @@ DEMANDING = [run for run in LOOPS if run.startswith(("deepseek", "moonshot"))]
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
-    return seen_by_transport()
+def seen(with_litellm: RunScript) -> dict[str, Any]:
+    found, stderr, noise = with_litellm("transport_calls.py", ELISION_ARCHIVE="", ELISION_PLUGINS="")
+    return {**found, "stderr": stderr, "noise": noise}
 
 
-def test_litellm_is_imported_when_something_is_sent_and_says_nothing(seen: dict[str, Any]) -> None:
-    assert not seen["early"]
+def test_litellm_says_nothing_when_something_is_sent(seen: dict[str, Any]) -> None:
     assert seen["noise"] == []
     assert seen["stderr"] == ""
 
@@ -140,6 +141,12 @@ def test_double_management_is_refused(seen: dict[str, Any], name: str) -> None:
 
     assert kind == "InputError"
     assert {"window": "context_window_fallback_dict", "fallbacks": "names no model"}.get(name, f"{name} asks") in told
+
+
+def test_an_option_that_is_ours_but_for_a_slip_is_not_passed_on(seen: dict[str, Any]) -> None:
+    kind, told = seen["owners"]["slip"]
+
+    assert (kind, "did you mean 'chain'?" in told) == ("InputError", True)
 
 
 def test_the_owner_says_what_is_sent(seen: dict[str, Any]) -> None:

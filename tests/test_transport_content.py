@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transport_content import ROUTES, histories, seen_contents
+from forked import RunScript
+from transport_content import ROUTES, histories
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
-    return seen_contents()
+def seen(with_litellm: RunScript) -> dict[str, Any]:
+    return dict(with_litellm("transport_content.py", ELISION_ARCHIVE="", ELISION_PLUGINS="")[0])
 
 
 def test_every_provider_takes_messages_in_which_nothing_is_said(seen: dict[str, Any]) -> None:

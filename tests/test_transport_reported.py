@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-HERE = Path(__file__).parent
-
-
-def seen_by(script: str) -> dict[str, Any]:
-    path = os.pathsep.join([str(HERE.parent), str(HERE)])
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(HERE / script)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path, "ELISION_ARCHIVE": "", "ELISION_PLUGINS": ""},
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+from forked import RunScript
 
 
 @pytest.fixture(scope="module")
-def restarts() -> dict[str, Any]:
-    return seen_by("transport_restarts.py")
+def restarts(with_litellm: RunScript) -> dict[str, Any]:
+    return dict(with_litellm("transport_restarts.py", ELISION_ARCHIVE="", ELISION_PLUGINS="")[0])
 
 
 @pytest.fixture(scope="module")
-def gemini() -> dict[str, Any]:
-    return seen_by("gemini_calls.py")
+def gemini(with_litellm: RunScript) -> dict[str, Any]:
+    return dict(with_litellm("gemini_calls.py", ELISION_ARCHIVE="", ELISION_PLUGINS="")[0])
 
 
 def test_usage_and_cache_figures_are_known_after_a_restart(restarts: dict[str, Any]) -> None:

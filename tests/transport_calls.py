@@ -1,4 +1,4 @@
-"""Calls of ``elision.completion`` against the loopback server: run as a script, as importing litellm takes seconds.
+"""Calls of ``elision.completion`` against the loopback server: run as a script, where litellm is imported already.
 
 It prints one JSON object: what each scenario below saw.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -39,20 +37,6 @@ TOOL = {"name": "read_file", "parameters": {"type": "object", "properties": {"pa
 TOOLS = [{"type": "function", "function": TOOL}]
 TEXT = "text of the file\n" * 200
 CLEARING = "history_processors: [{type: clear_tool_results, keep: 1, schedule: every_step}, {type: budget}]"
-
-
-def seen_by_transport() -> dict[str, Any]:
-    """Run all scenarios in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", __file__],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "ELISION_ARCHIVE": "", "ELISION_PLUGINS": ""},
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {**seen, "stderr": done.stderr, "noise": done.stdout.splitlines()[:-1]}
 
 
 def chain(text: str = CLEARING, **options: Any) -> Chain:
@@ -183,6 +167,7 @@ def owners() -> dict[str, Any]:
         "truncation": {"truncation": "auto"},
         "window": {"context_window_fallback_dict": {"gpt-4.1": "gpt-5.2"}},
         "fallbacks": {"fallbacks": [7]},
+        "slip": {"chian": "default"},
     }
     with ModelServer() as server:
         for name, options in asks.items():
@@ -275,11 +260,10 @@ def waiting() -> dict[str, Any]:
 
 
 def main() -> None:
-    early = "litellm" in sys.modules
     scenarios: list[Callable[[], dict[str, Any]]] = [
         loops, overflows, hopeless, fallbacks, owners, dialects, restarts, bare, waiting,
     ]  # fmt: skip
-    print(json.dumps({"early": early, **{scenario.__name__: scenario() for scenario in scenarios}}, default=str))
+    print(json.dumps({scenario.__name__: scenario() for scenario in scenarios}, default=str))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Histories with nothing in some messages, sent by ``elision.completion``: run as a script, as litellm loads slowly.
+"""Histories with nothing in some messages, sent by ``elision.completion``: run as a script.
 
 It prints one JSON object: for each provider and history the rules that the server found broken, and what it got.
 """
@@ -6,9 +6,6 @@ It prints one JSON object: for each provider and history the rules that the serv
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,19 +58,6 @@ def main() -> None:
                 body = server.requests[-1]
                 seen[f"{model}: {name}"] = {"messages": body["messages"], "tools": body.get("tools")}
     print(json.dumps(seen))
-
-
-def seen_contents() -> dict[str, Any]:
-    """Run the script in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", __file__],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "ELISION_ARCHIVE": "", "ELISION_PLUGINS": ""},
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from elision.ledger import Fact, Ledger, key_of
 from elision.placeholders.cleaning import shortened
@@ -17,15 +18,27 @@ from elision.summaries.rendering import render_summary
 from elision.summaries.writing import SummaryError
 
 if TYPE_CHECKING:
+    from elision.transport.usage import Purpose, Usage
     from elision.view import View
 
 _TOO_LONG = re.compile(r"(?i)context[ _]?(?:window|length)|too long|too many tokens|maximum (?:context|prompt)|413")
 
 
+class Answered(NamedTuple):
+    """A text, and what it has used."""
+
+    text: str
+    usage: Usage | None
+
+
+Paid: TypeAlias = "Callable[[Usage], object]"
+"""Takes note of what an answer has used."""
+
+
 class Summarizer(Protocol):
     """Answers a prompt with a text: a model, or a function of the user's own."""
 
-    def __call__(self, prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    def __call__(self, prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str | Answered:
         """Return the text; raise where there is none."""
         ...
 
@@ -40,6 +53,8 @@ class Asked:
     max_tokens: int
     name: str
     begin: Callable[[], object] = bool
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What else the chain says of how it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +67,15 @@ class Query:
     asked: Asked
     key: bytes
     prompts: Sequence[Callable[[], str]]
+    purpose: Purpose = "summary"
 
-    def told(self, going: Going = lambda: True) -> Told:
+    def told(self, paid: Paid, going: Going = lambda: True) -> Told:
         """Ask, and return what came of it; where a prompt is too long for the model, ask with the next one."""
         failed = ""
         for prompt in self.prompts:
-            text, failed, too_long = _in_time(self.asked, prompt())
+            text, failed, too_long = _in_time(
+                self.asked, prompt(), lambda usage: paid(replace(usage, purpose=self.purpose))
+            )
             if not failed:
                 return {"text": text} if text.strip() else {"failed": f"{self.asked.name} gave nothing"}
             if not too_long or not going():
@@ -67,14 +85,21 @@ class Query:
     def ask_in(self, background: Background) -> None:
         """Have a thread ask; what it asks is written out here and now."""
         prompts = [_fixed(prompt()) for prompt in self.prompts]
-        background.ask(self.key, replace(self, prompts=prompts).told)
+        fixed = replace(self, prompts=prompts)
+        background.ask(self.key, lambda going: fixed.told(background.used.append, going))
 
 
-def query(asked: Asked, content: str, prompts: Sequence[Callable[[], str]]) -> Query:
+def query(asked: Asked, content: str, prompts: Sequence[Callable[[], str]], purpose: Purpose = "summary") -> Query:
     """Return what is asked about some content."""
     first = prompts[0]()
-    digest = hashlib.sha256("\0".join((content, first, asked.name, asked.model)).encode("utf-8", "surrogatepass"))
-    return Query(asked, key_of("summary", digest.digest(), asked.model), [lambda: first, *prompts[1:]])
+    told = [content, first, asked.name, asked.model]
+    told += [json.dumps(asked.arguments, sort_keys=True, default=str)] if asked.arguments else []
+    digest = hashlib.sha256("\0".join(told).encode("utf-8", "surrogatepass"))
+    return Query(asked, key_of("summary", digest.digest(), asked.model), [lambda: first, *prompts[1:]], purpose)
+
+
+class PromptTooLongError(Exception):
+    """The model does not take a prompt of this length."""
 
 
 class NotYetError(Exception):
@@ -87,11 +112,11 @@ Asking: TypeAlias = Callable[[Query], str]
 
 def at_once(view: View) -> Asking:
     """Return what waits for each answer; nobody is asked for again what is in the ledger."""
-    ledger = view.originals.ledger
+    ledger, background = view.originals.ledger, view.originals.background
 
     def answer(query: Query) -> str:
         if not known(ledger, query.key):
-            keep(ledger, query.key, query.told())
+            keep(ledger, query.key, query.told(background.used.append))
         return answer_in(ledger, query)
 
     return answer
@@ -146,7 +171,7 @@ def _fixed(text: str) -> Callable[[], str]:
     return lambda: text
 
 
-def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
+def _in_time(asked: Asked, prompt: str, paid: Paid) -> tuple[str, str, bool]:
     """Return the text, or why there is none, and whether that is because the prompt is too long."""
     try:
         asked.begin()
@@ -158,17 +183,20 @@ def _in_time(asked: Asked, prompt: str) -> tuple[str, str, bool]:
 
     def ask() -> None:
         try:
-            found.append(
-                asked.summarizer(
-                    prompt, model=asked.model, timeout_seconds=asked.timeout_seconds, max_tokens=asked.max_tokens
-                )
+            said = asked.summarizer(
+                prompt, model=asked.model, timeout_seconds=asked.timeout_seconds, max_tokens=asked.max_tokens
             )
+            if isinstance(said, Answered):
+                if said.usage is not None:
+                    paid(said.usage)
+                said = said.text
+            found.append(said)
         except BaseException as error:  # noqa: BLE001 (whatever a client raises, the run goes on)
             told = _words_of(error)
             too_long.append(isinstance(error, PromptTooLongError) or bool(_TOO_LONG.search(told)))
             failed.append(shortened(f"{type(error).__name__}: {told}", 300))
 
-    worker = threading.Thread(target=ask, name="elision-summary", daemon=True)
+    worker = threading.Thread(target=copy_context().run, args=(ask,), name="elision-summary", daemon=True)
     worker.start()
     worker.join(asked.timeout_seconds)
     if failed:
@@ -192,39 +220,6 @@ def probed(asking: Asking, asked: Asked, summary: str, facts: Sequence[str]) -> 
     if not facts:
         return []
     prompt = render_summary("probe", {"summary": summary, "facts": list(facts)})
-    said = asking(query(asked, "probe", [lambda: prompt]))
+    said = asking(query(asked, "probe", [lambda: prompt], "probe"))
     numbers = {int(number) for number in re.findall(r"\d{1,4}", said)}
     return [fact for number, fact in enumerate(facts, 1) if number in numbers]
-
-
-def import_litellm() -> None:
-    """Import litellm, which takes longer than many an answer."""
-    from elision.transport.library import litellm
-
-    litellm()
-
-
-class PromptTooLongError(Exception):
-    """The model does not take a prompt of this length."""
-
-
-def through_litellm(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
-    """Ask a model through litellm."""
-    from elision.transport.library import litellm
-    from elision.transport.overflow import overflow_of
-
-    library = litellm()
-    try:
-        response = library.completion(
-            model=model,
-            messages=[{"role": "user", "content": prompt}],
-            timeout=timeout_seconds,
-            max_tokens=max_tokens,
-            num_retries=0,
-            max_retries=0,
-        )
-    except Exception as error:
-        if overflow_of(error, library) is not None:
-            raise PromptTooLongError(str(error)) from error
-        raise
-    return str(response.choices[0].message.content or "")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from elision.transport.usage import Usage
 
 Told: TypeAlias = dict[str, str]
 Going: TypeAlias = Callable[[], bool]
@@ -28,6 +32,8 @@ class Background:
     """
 
     lives: bool = True
+    used: list[Usage] = field(default_factory=list)
+    """What the session's requests have used: what is asked beside them goes there as soon as it is paid."""
     _job: _Job | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -52,7 +58,7 @@ class Background:
             with self._lock:
                 job.told = told
 
-        threading.Thread(target=work, name="elision-summary", daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(work,), name="elision-summary", daemon=True).start()
 
     def end(self) -> None:
         """Let go of what is being asked: nothing more is asked for it, and its answer is not taken in."""

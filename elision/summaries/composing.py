@@ -44,6 +44,7 @@ def text_of(view: View, spec: SummarySpec, found: Round, asking: Asking, asked: 
     told = ""
     if spec.asked is not None:
         told = asking(asked or _query(view, spec, spec.asked, found, draft)).strip()
+        _no_longer(view, found, told, f"what {spec.asked.name} gave")
     text = _checked(view, found, written(draft, spec.template, view.model, told))
     if spec.probe is not None:
         lacking = probed(asking, spec.probe, text, draft.must_keep)
@@ -102,7 +103,11 @@ def _checked(view: View, found: Round, text: str) -> str:
     """Return a text that is neither empty nor longer than what it stands for."""
     if not text.strip():
         raise SummaryError("the summary is empty")
+    _no_longer(view, found, text, "the summary")
+    return text
+
+
+def _no_longer(view: View, found: Round, text: str, what: str) -> None:
     tokens = count_text(text, view.model)
     if tokens >= found.tokens:
-        raise NoShorterError(f"the summary has {tokens} tokens, no fewer than what it would stand for ({found.tokens})")
-    return text
+        raise NoShorterError(f"{what} has {tokens} tokens, no fewer than what it would stand for ({found.tokens})")

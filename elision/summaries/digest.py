@@ -48,12 +48,13 @@ class Digest(BaseModel):
 
     def line(self, detail: int) -> str:
         """Return it as one line: all of it, without most findings (1), or the call and what it rules out (0)."""
-        status = f"{self.status}, exit code {self.exit_code}" if self.exit_code is not None else self.status
-        said = [f"step {self.step}: {self.call} -> {status}"]
+        told = "" if self.status == "not said" else str(self.status)
+        told += "" if self.exit_code is None else f"{', ' if told else ''}exit code {self.exit_code}"
+        said = [f"step {self.step}: {self.call}" + (f" -> {told}" if told else "")]
         if self.outdated:
             said.append("out of date by now")
         if detail > MINIMAL:
-            said.append(f"{self.lines} lines, {self.chars} chars")
+            said.append(f"{_counted(self.lines, 'line')}, {_counted(self.chars, 'char')}" if self.chars else "empty")
             said += [f"time {self.time}"] if self.time else []
             said += [f"revision {self.revision}"] if self.revision else []
             shown = self.findings if detail > SHORT else dict.fromkeys([*self.findings[:1], *self.lays_down])
@@ -62,6 +63,10 @@ class Digest(BaseModel):
             said.append(f"says {' | '.join(self.lays_down)}")
         said.append(f"sha256 {self.sha256[:12]}, ref {self.ref}")
         return "; ".join(said)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def problem_of(error: ValidationError) -> str:

@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import ArchiveError
-from elision.history import Address, History, Paired, Step, Text, ToolResult, plain
+from elision.history import History, Paired, Step
+from elision.message import Address, Text, ToolResult, plain
 from elision.overlay import content_at
 from elision.placeholders.calls import call_text, tool_name
 from elision.standing import RECEIPT, SKILL
@@ -22,6 +23,7 @@ from elision.summaries.wording import (
     identifiers_in,
     laid_down_in,
     line_of,
+    reads_as_passed,
     revision,
     verbatim,
 )
@@ -116,7 +118,7 @@ def _learn(view: View, step: Step) -> StepFacts:
         files=tuple(dict.fromkeys(filter(None, (_resource(view, paired) for paired in results)))),
         writes=tuple(filter(None, (_resource(view, paired) for paired, _ in receipts))),
         checks=any(
-            "dynamic" in names and "error" not in names and exit_code(text) in (None, 0)
+            "dynamic" in names and "error" not in names and reads_as_passed(text)
             for names, text in zip(classes, texts, strict=True)
         ),
         done=tuple(_receipt(paired, text) for paired, text in receipts),

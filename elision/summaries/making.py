@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,9 @@ _LEAST_SHARE = 10
 
 _LEAST_OF_STAYING = 4
 """The part of what stays that it has to take out where that is over the limit by itself."""
+
+_LEAST_OF_STAYING_STEPS = 3
+"""The part of the steps that stay that it has to take out where steps are counted."""
 
 _SUMMARIES_SHARE = 2
 """The part of a limit that all summaries may have: they must not be what reaches it."""
@@ -111,10 +115,14 @@ def _limit(spec: SummarySpec, measure: Measure) -> int:
 
 
 def _fewest_steps(condition: SummaryCondition, measure: Measure, steps: int) -> int:
-    """Return the steps that have to go at least; each has two messages or more."""
+    """Return the steps that have to go at least; each has two messages or more.
+
+    A limit of steps may stand just above those that stay, and would be reached again with each step.
+    """
     limit, stays = (condition.trigger_messages or 0), measure.messages - 2 * steps
     messages = max(limit // _LEAST_SHARE, stays // _LEAST_OF_STAYING if 0 < limit <= stays else 0)
-    return max((condition.trigger_steps or 0) // _LEAST_SHARE, messages // 2)
+    staying = math.ceil((measure.steps - steps) / _LEAST_OF_STAYING_STEPS) if condition.trigger_steps else 0
+    return max((condition.trigger_steps or 0) // _LEAST_SHARE, staying, messages // 2)
 
 
 def _conditions(triggers: SummaryTriggers) -> list[SummaryCondition]:
@@ -296,7 +304,8 @@ def _edits(view: View, spec: SummarySpec, found: Round, text: str) -> list[Edit]
     summed.useless = summed.wait_for = 0
     if view.memory.scheduler is not None:
         view.memory.scheduler.act()
-    covers = f"steps {span.first + 1}-{span.stop}"
+    one = span.first + 1 == span.stop
+    covers = f"step {span.stop}" if one else f"steps {span.first + 1}-{span.stop}"
     return [
         Insert(position, "user", text, "summary", f"stands for {covers}", key, tuple(each.key for each in replaced)),
         *(Drop(number, f"in the summary of {covers}") for number in steps),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from typing import TYPE_CHECKING
 
-from elision.history import Address, History, Step, ToolResult
+from elision.history import History, Step
+from elision.message import Address, ToolResult
 from elision.offers import ends_open_step
 from elision.repair import says
 from elision.summaries.triggers import Measure
@@ -130,7 +131,7 @@ def position_of(view: View, number: int) -> int:
 
 def user_texts(view: View) -> list[tuple[int, str]]:
     """Return what the user has said so far, with the positions; what is ours is not the user's."""
-    from elision.history import Text
+    from elision.message import Text
     from elision.summaries.learning import source
 
     found = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from elision.edits import Edit, Insert
-from elision.history import Address, Text
+from elision.message import Address, Text
 from elision.summaries.learning import learned, source
 from elision.summaries.measuring import is_ours
 from elision.summaries.rendering import render_summary

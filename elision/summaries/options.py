@@ -7,14 +7,15 @@ from functools import cached_property
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import Field, JsonValue, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from elision.edits import Edit, Operation
 from elision.processor import Processor, Stage
-from elision.summaries.asking import Asked, Summarizer, import_litellm, through_litellm
+from elision.summaries.asking import Asked, Summarizer
 from elision.summaries.making import summary_edits
 from elision.summaries.rendering import PromptTemplate, SummaryTemplate
 from elision.summaries.spec import SummarySpec
+from elision.summaries.through_litellm import ThroughLitellm, problem_of_arguments
 from elision.summaries.triggers import SummaryTriggers
 from elision.view import View
 
@@ -34,6 +35,8 @@ class Summarizing(Processor):
     """Who writes: ``extract`` needs no model, ``llm`` asks one through litellm, ``call`` asks ``target``."""
     model: str | None = None
     """Model that ``llm`` asks."""
+    model_kwargs: dict[str, JsonValue] = Field(default_factory=dict)
+    """Arguments of litellm for it, such as ``api_base``; ``os.environ/NAME`` is a key from the environment."""
     target: str | None = None
     """Function that ``call`` asks, ``package.module:name``: ``(prompt, *, model, timeout_seconds, max_tokens)``."""
     timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
@@ -65,10 +68,20 @@ class Summarizing(Processor):
             raise ValueError(f"{target!r} is not of the form package.module:name")
         return target
 
+    @field_validator("model_kwargs")
+    @classmethod
+    def _for_litellm(cls, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        problem = problem_of_arguments(arguments)
+        if problem:
+            raise ValueError(problem)
+        return arguments
+
     @model_validator(mode="after")
     def _has_whom_it_asks(self) -> Self:
         if self.summarizer == "llm" and not self.model:
             raise ValueError("summarizer: llm asks a model; add 'model'")
+        if self.summarizer != "llm" and self.model_kwargs:
+            raise ValueError("model_kwargs are for the model of summarizer: llm; remove them, or write that")
         if (self.summarizer == "call") != (self.target is not None):
             raise ValueError("summarizer: call and 'target' go together; add the other, or remove it")
         if self.max_total_tokens < self.max_tokens:
@@ -109,8 +122,9 @@ class Summarizing(Processor):
         if self.summarizer == "extract":
             return None
         if self.summarizer == "llm":
+            asks = ThroughLitellm(self.model_kwargs)
             model, seconds = self.model or "", self.timeout_seconds
-            return Asked(through_litellm, model, seconds, self.max_tokens, "the model", import_litellm)
+            return Asked(asks, model, seconds, self.max_tokens, "the model", asks.begin, self.model_kwargs)
         target = self.target or ""
         return Asked(_function(target), self.model or "", self.timeout_seconds, self.max_tokens, target)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import ConfigDict, Field, PositiveInt, model_validator
+
+from elision.options import Options
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -40,7 +42,7 @@ class Measure:
         )
 
 
-class SummaryCondition(BaseModel):
+class SummaryCondition(Options):
     """Limits of a run; it holds as soon as one of them is reached."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)

@@ -14,8 +14,11 @@ LINE_CHARS = 160
 """Characters of a line that is quoted."""
 
 _LAID_DOWN = re.compile(
-    r"(?i)\b(?:never|must not|mustn't|must be|do not|don't|shall not|not allowed|forbidden|unless|niemals|verboten|"
-    r"jamais|interdit\w*|nunca|prohibid\w*|proibid\w*|vietat\w*|nooit|nigdy|никогда|нельзя|запрещ\w*)\b|"
+    r"(?i)\b(?:never|must not|mustn't|must be|do not|don't|shall not|may not|not to be|not allowed|forbidden|unless|"
+    r"may [^.;]{0,80}\b(?:once|only)|only (?:if|when|once|after|with the)|"
+    r"exceptions? (?:is|are|for)|except (?:for|when|if|in|on)|niemals|verboten|"
+    r"(?:darf|dürfen) [^.;]{0,60}\b(?:nie|nicht|nur|kein\w*)|jamais|interdit\w*|sauf si|nunca|"
+    r"prohibid\w*|salvo que|proibid\w*|vietat\w*|nooit|nigdy|никогда|нельзя|запрещ\w*)(?!\w)|"
     r"不得|不要|禁止|切勿|严禁|嚴禁|しないこと|してはならない|금지|마십시오"
 )
 _ERROR = re.compile(r"(?i)(?:error|exception|fatal|panic|traceback|\bfail(?:ed|ure|s)?)\b")
@@ -32,6 +35,9 @@ _EXIT = re.compile(r"(?i)\b(?:exit(?:ed)?(?:[ _-]?(?:with|code|status))*|return 
 _REVISION = re.compile(
     r"(?i)\b(?:commit|HEAD is now at|blob|revision|etag|sha256|sha1|md5)\b[\s:=\"'(]{1,3}([0-9a-f]{7,64})\b"
 )
+_FAILURES = re.compile(
+    r"(?im)\b[1-9]\d* (?:tests? )?(?:failed|failures?|failing|errors?)\b|\b(?-i:FAILED)\b|^Traceback \("
+)
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -43,6 +49,11 @@ def identifiers_in(text: str) -> list[str]:
 def failing_tests(text: str) -> list[str]:
     """Return the tests that a text says have failed, each once."""
     return list(dict.fromkeys(match[1].strip() for match in _TEST.finditer(ends(text))))
+
+
+def reads_as_passed(text: str) -> bool:
+    """Whether nothing in what a run printed says that it, or a part of it, has failed."""
+    return exit_code(text) in (None, 0) and not _FAILURES.search(ends(text)) and not failing_tests(text)
 
 
 def exit_code(text: str) -> int | None:

@@ -20,6 +20,7 @@ from elision.session import ElisionWarning, Session
 from elision.tokens import count_beside, count_messages
 from elision.transport.leaving import copied, leaving
 from elision.transport.overflow import Overflow, overflow_of
+from elision.transport.reaching import reached
 from elision.transport.reasoning import note_reasoning, with_reasoning
 from elision.transport.reported import note_overflow, note_usage, takes
 from elision.transport.streaming import Stream
@@ -75,12 +76,19 @@ class _Prepared:
             # An empty list is refused by most, and so is what says how to choose from it.
             options = {key: value for key, value in options.items() if key not in _OF_TOOLS}
         options |= view.params
-        if options.get("stream") and options.get("stream_options") is None:
-            options["stream_options"] = {"include_usage": True}
+        if self.asks_for_usage:
+            options["stream_options"] = {**(options.get("stream_options") or {}), "include_usage": True}
         return {key: copied(value) if isinstance(value, list | dict) else value for key, value in options.items()} | {
             "model": self.model,
             "messages": leaving(view.messages, view.dialect, profile),
         }
+
+    @property
+    def asks_for_usage(self) -> bool:
+        """Whether a stream is asked for its usage here, because the host says nothing of it."""
+        told = self.options.get("stream_options")
+        told = {} if told is None else told
+        return bool(self.options.get("stream")) and isinstance(told, Mapping) and "include_usage" not in told
 
     def tokens(self) -> int:
         """Return the tokens of what is sent, as we count them."""
@@ -123,7 +131,8 @@ def _prepared(call: Call, model: str, options: Mapping[str, Any]) -> _Prepared:
     session = call.session
     given = with_reasoning(session, call.messages, profile_for(model))
     beside = {key: options[key] for key in _SEEN if options.get(key) is not None}
-    view = session.process({"messages": given, "tools": options.get("tools"), "model": model, **beside})
+    with reached(model, options):
+        view = session.process({"messages": given, "tools": options.get("tools"), "model": model, **beside})
     weighed = view.live and any(processor.weighs for processor in session.chain.processors)
     return _Prepared(call, model, options, view, session.size.tokens if weighed and session.size else None)
 
@@ -227,7 +236,7 @@ def _taken(prepared: _Prepared, answer: Any, library: Any) -> Any:
                 _note(prepared, whole, told[-1] if told else None)
 
     if isinstance(answer, Stream):
-        answer.done = ended
+        answer.done, answer.hides_usage = ended, prepared.asks_for_usage
     else:
         with _unhindered(prepared):
             _note(prepared, answer, answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ from elision.chain import Chain
 from elision.errors import InputError
 from elision.session import Session
 from elision.transport.attempts import Attempts, Call, attempts
-from elision.transport.library import litellm
-from elision.transport.reported import recall_reports
+from elision.transport.library import litellm, provider_of
+from elision.transport.reported import note_reports
 from elision.transport.streaming import Stream
 
 _NOTHING: Exception | None = None
+
+_OURS = ("chain", "session", "fallbacks")
+_NEAR = 0.8
+"""Least ratio of ``difflib`` at which an option that litellm would pass on is a slip for one of ours."""
 
 
 def completion(
@@ -85,6 +90,8 @@ def _call(
             "completion: context_window_fallback_dict would send to another model what was reduced for this one; name "
             "the models in fallbacks=[...]"
         )
+    for name in options:
+        _refuse_slip(name)
     if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | Mapping):
         raise InputError(f"completion: messages is of type {type(messages).__name__}; give a list of messages")
     if session is not None and not isinstance(session, Session):
@@ -95,8 +102,16 @@ def _call(
     models = [{"model": model}, *_fallbacks(options.get("fallbacks"), model, given)]
     running = session or Session(_chain(chain), lives=False)
     running.sets_params = True
-    running.decided = recall_reports
+    running.decided = note_reports
     return Call(list(messages), given, models, running, reduces=session is not None or chain is not None)
+
+
+def _refuse_slip(name: str) -> None:
+    """Refuse an option that is one of ours but for a letter or two: the whole history would go out with it."""
+    for ours in _OURS:
+        alike = abs(len(name) - len(ours)) <= 1 and SequenceMatcher(None, name.lower(), ours).ratio() >= _NEAR
+        if alike and name not in _OURS:
+            raise InputError(f"completion: there is no option {name!r}; did you mean {ours!r}? correct it")
 
 
 def _fallbacks(fallbacks: Any, model: str, options: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -112,15 +127,8 @@ def _fallbacks(fallbacks: Any, model: str, options: Mapping[str, Any]) -> Iterat
                 f"completion: fallbacks: {said:.80} names no model; give a name, or a mapping with `model`"
             )
         at_home = not any({**options, **found}.get(name) for name in ("api_base", "base_url"))
-        foreign = at_home and _provider(found["model"]) != _provider(model)
+        foreign = at_home and provider_of(found["model"]) != provider_of(model)
         yield {"api_key": None, **found} if foreign else found
-
-
-def _provider(model: str) -> str:
-    try:
-        return str(litellm().get_llm_provider(model)[1])
-    except Exception:  # noqa: BLE001 (a model that it does not know)
-        return model.partition("/")[0]
 
 
 def _streams(arguments: Mapping[str, Any], answer: Any, step: str) -> bool:

@@ -50,6 +50,16 @@ def _imported() -> Any:
     return library
 
 
+def provider_of(model: str, named: str | None = None) -> str:
+    """Return the provider of a model; ``named`` is what a call says of it."""
+    if named:
+        return str(named)
+    try:
+        return str(litellm().get_llm_provider(model)[1])
+    except Exception:  # noqa: BLE001 (a model that it does not know)
+        return model.partition("/")[0]
+
+
 def refuse_known_bad(installed: str) -> None:
     """Raise for a release that must not run."""
     if installed in KNOWN_BAD:

@@ -25,6 +25,8 @@ class Stream:
 
     def __init__(self, inner: Any) -> None:
         self.done: Done | None = None
+        self.hides_usage = False
+        """Whether the pieces that only say what was used are for us: nobody else has asked for them."""
         self._inner = inner
         self._waiting: deque[Any] = deque()
         self._ended = False
@@ -58,13 +60,17 @@ class Stream:
         return self
 
     def __next__(self) -> Any:
-        if not self._waiting and not self._ended:
-            try:
-                return self._taken(next(self._inner))
-            except StopIteration:
-                self._ended = True
-        if self._waiting:
-            return self._taken(self._waiting.popleft())
+        while not self._ended or self._waiting:
+            if self._waiting:
+                chunk = self._waiting.popleft()
+            else:
+                try:
+                    chunk = next(self._inner)
+                except StopIteration:
+                    self._ended = True
+                    break
+            if self._is_passed_on(chunk):
+                return chunk
         self._end()
         raise StopIteration
 
@@ -72,27 +78,37 @@ class Stream:
         return self
 
     async def __anext__(self) -> Any:
-        if not self._waiting and not self._ended:
-            try:
-                return self._taken(await anext(self._inner))
-            except StopAsyncIteration:
-                self._ended = True
-        if self._waiting:
-            return self._taken(self._waiting.popleft())
+        while not self._ended or self._waiting:
+            if self._waiting:
+                chunk = self._waiting.popleft()
+            else:
+                try:
+                    chunk = await anext(self._inner)
+                except StopAsyncIteration:
+                    self._ended = True
+                    break
+            if self._is_passed_on(chunk):
+                return chunk
         self._end()
         raise StopAsyncIteration
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _taken(self, chunk: Any) -> Any:
+    def _is_passed_on(self, chunk: Any) -> bool:
+        """Take a chunk in, and say whether it goes to the host too."""
         self._chunks.append(chunk)
-        return chunk
+        return not (self.hides_usage and _only_reports(chunk))
 
     def _end(self) -> None:
         chunks, self._chunks = self._chunks, []
         if chunks and self.done is not None:
             self.done(chunks)
+
+
+def _only_reports(chunk: Any) -> bool:
+    """Whether a chunk says what was used, and has no part of the answer."""
+    return getattr(chunk, "usage", None) is not None and not getattr(chunk, "choices", None)
 
 
 def _says(chunk: Any) -> bool:

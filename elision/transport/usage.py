@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+Purpose = Literal["request", "summary", "probe"]
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The tokens of one answered request; ``input_tokens`` holds those that were read from and written to the cache.
 
-    ``cost`` is in dollars; ``None`` where nobody knows the prices.
+    ``cost`` is in dollars; ``None`` where nobody knows the prices.  ``purpose`` says whether it is a request of the
+    host, or one of ours beside it: for a summary, or for what a summary lacks.
     """
 
     model: str
@@ -20,6 +23,7 @@ class Usage:
     written_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+    purpose: Purpose = "request"
 
 
 _CACHED = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from litellm_calls import LONG, ROUTES, seen_by_litellm
+from forked import RunScript
+from litellm_calls import LONG, ROUTES
 
 LOOPS = [f"{model} {way}" for model in ROUTES for way in ("whole", "stream")]
 PRICED = [run for run in LOOPS if "kimi" not in run]
@@ -15,8 +16,8 @@ COSTED = [run for run in PRICED if "deepseek" not in run]
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
-    return seen_by_litellm()
+def seen(with_litellm: RunScript) -> dict[str, Any]:
+    return dict(with_litellm("litellm_calls.py")[0])
 
 
 @pytest.mark.parametrize("run", LOOPS)

@@ -174,6 +174,20 @@ def test_a_delay_holds_an_answer_back_but_not_the_end_of_the_test() -> None:
     assert time.monotonic() - ending < 60
 
 
+def test_a_request_that_breaks_off_as_that_of_a_killed_client_does_is_no_invalid_one() -> None:
+    raw = json.dumps(request("openai")).encode()
+    with ModelServer() as server:
+        with socket.create_connection(("127.0.0.1", urlsplit(server.url).port or 0)) as killed:
+            killed.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n")
+            killed.sendall(f"Content-Length: {len(raw)}\r\n\r\n".encode() + raw[:20])
+            killed.shutdown(socket.SHUT_WR)
+            answered = killed.recv(100)
+        asked(server, "openai", request("openai"))
+
+    assert answered == b""
+    assert (server.invalid, len(server.requests)) == ([], 1)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_function_sees_what_was_asked_and_answers(shape: str) -> None:
     heard: list[Asked] = []
