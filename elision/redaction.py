@@ -6,14 +6,17 @@ network.  What could not be scanned is withheld.
 
 from __future__ import annotations
 
-import logging
 import re
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+from elision.secrets.commands import command_secrets
+from elision.secrets.named import named_secrets
+from elision.secrets.patterns import OWN_PATTERNS, Window, kinds, values_of
+from elision.secrets.plain_values import is_number, is_path, is_plain
 
 Policy = Literal["none", "secrets", "full"]
 """From the mildest to the strictest."""
@@ -33,18 +36,8 @@ _KEY_BLOCK = re.compile(
     r"(?:(?:(?!-----BEGIN).){0,20000}?-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY[A-Z ]{0,10}-----|[\w+/=\s\\:,|-]*)",
     re.S,
 )
-_OWN = (
-    (
-        "Authorization Header",
-        re.compile(r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+([^\s\"']+)"),
-    ),
-    ("API Key", re.compile(r"\bsk-(?:ant|proj|svcacct|or)-[\w-]{20,}|\bgithub_pat_\w{22,}|\bAIza[\w-]{35}")),
-    ("Token", re.compile(r"(?m)^\s*(?:export\s+)?[A-Z0-9_]*TOKEN[A-Z0-9_]*=[\"']?([^\s\"']{8,})")),
-)
-"""What detect-secrets has no pattern for."""
-
+_QUOTES = ("'", '"', "`")
 _SETTING = re.compile(r"\s*(?:export\s+)?[\w.-]+\s*[=:]\s*[^\s()]+\s*")
-_NOT_SECRET = {"Public IP (ipv4)"}
 
 T = TypeVar("T")
 
@@ -157,15 +150,17 @@ def _pieces(text: str, spans: list[_Span], stop: int) -> tuple[list[str], list[s
 
 def _scan(text: str, deadline: float, most: int) -> Iterator[_Span]:
     """Yield where secrets stand, window by window: a pattern that runs away does so in a few thousand characters."""
-    patterns = _patterns()
     for start in range(0, most, _WINDOW - _OVERLAP):
         _in_time(deadline, start)
-        stop = min(len(text), start + _WINDOW)
-        for kind, pattern in patterns:
-            for match in pattern.finditer(text, start, stop):
-                group = 1 if pattern.groups == 1 and kind in _OWN_KINDS and match[1] else 0
+        window = Window(text, start, min(len(text), start + _WINDOW))
+        for kind, match, pattern in window.matches():
+            own = pattern in OWN_PATTERNS
+            group = 1 if own and pattern.groups else 0
+            if not (own and pattern.groups and (is_plain(match[1]) or is_path(match[1]) or is_number(match[1]))):
                 yield _Span(match.start(group), _end_of_token(text, match), kind)
-        yield from _credentials(text, start, stop, deadline)
+        yield from _credentials(window, deadline)
+        yield from (_Span(*given, "credential") for given in named_secrets(text, window.stems()))
+        yield from (_Span(*given, "credential") for given in command_secrets(window))
 
 
 def _end_of_token(text: str, match: re.Match[str]) -> int:
@@ -177,20 +172,22 @@ def _end_of_token(text: str, match: re.Match[str]) -> int:
     return end
 
 
-def _credentials(text: str, start: int, stop: int, deadline: float) -> Iterator[_Span]:
+def _credentials(window: Window, deadline: float) -> Iterator[_Span]:
     """Yield values that are given to names like ``password``."""
-    words, values_in = _keywords()
-    done = start
-    for word in words.finditer(text, start, stop):
-        if word.start() < done:
+    text, done = window.text, window.start
+    for first, last in window.words():
+        if first < done:
             continue
-        _in_time(deadline, start)
-        begin = max(text.rfind("\n", 0, word.start()) + 1, word.start() - _BEFORE)
-        newline = text.find("\n", word.end(), word.end() + _AFTER)
-        done = newline if newline >= 0 else min(len(text), word.end() + _AFTER)
+        _in_time(deadline, window.start)
+        begin = max(text.rfind("\n", 0, first) + 1, first - _BEFORE)
+        newline = text.find("\n", last, last + _AFTER)
+        done = newline if newline >= 0 else min(len(text), last + _AFTER)
         line = text[begin:done]
-        for value in values_in(line):
+        # A line that is one setting needs no quotes around its value; code does.
+        for value in values_of()(line, bool(_SETTING.fullmatch(line))):
             at = line.find(value)
+            if is_plain(value, quoted=line[at - 1 : at] in _QUOTES) or is_path(value):
+                continue
             while at >= 0:
                 end = at + len(value)
                 cut = end == len(line) and _TOKEN.match(text, begin + end)
@@ -203,49 +200,10 @@ def _in_time(deadline: float, at: int) -> None:
         raise _OutOfTime(at)
 
 
-_OWN_KINDS = {kind for kind, _ in _OWN}
-
-
-@cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return the patterns of detect-secrets, and those that it lacks, with what they find."""
-    shows = warnings.showwarning
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-    from detect_secrets.plugins.base import RegexBasedDetector
-
-    if warnings.showwarning is not shows:
-        logging.captureWarnings(capture=False)  # detect-secrets takes the host's warnings into its log
-
-    found: Mapping[str, Any] = get_mapping_from_secret_type_to_class()
-    theirs = [
-        (kind, pattern)
-        for kind, detector in sorted(found.items())
-        if issubclass(detector, RegexBasedDetector) and kind not in _NOT_SECRET
-        for pattern in detector.denylist
-    ]
-    return (*theirs, *_OWN)
-
-
 @cache
 def _notes() -> re.Pattern[str]:
     """Return a pattern of the notes that stand where something was removed."""
-    kinds = sorted({"credential", "Private Key", *(kind for kind, _ in _patterns())})
-    return re.compile(rf"\[removed: (?:{'|'.join(map(re.escape, kinds))})\]")
-
-
-@cache
-def _keywords() -> tuple[re.Pattern[str], Callable[[str], set[str]]]:
-    """Return a pattern for names like ``password``, and what finds the values that a line gives to them."""
-    from detect_secrets.plugins import keyword
-
-    detector: Any = keyword.KeywordDetector()
-
-    def values_in(line: str) -> set[str]:
-        # A line that is one setting needs no quotes around its value; code does.
-        plain = keyword.CONFIG_DENYLIST_REGEX_TO_GROUP if _SETTING.fullmatch(line) else None
-        return {value for value in detector.analyze_string(line, plain) if value}
-
-    return re.compile("|".join(keyword.DENYLIST), re.I), values_in
+    return re.compile(rf"\[removed: (?:{'|'.join(map(re.escape, kinds()))})\]")
 
 
 def _count(characters: int) -> str:

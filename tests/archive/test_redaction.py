@@ -106,10 +106,10 @@ def test_what_could_not_be_scanned_in_time_is_withheld() -> None:
 
 
 def test_where_the_scanner_fails_everything_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> Any:
+    def fail(*_: object) -> Any:
         raise ImportError("detect_secrets")
 
-    monkeypatch.setattr(redaction, "_patterns", fail)
+    monkeypatch.setattr(redaction, "Window", fail)
 
     assert redact("x" * 20, "secrets").text == "[withheld: 20 characters; the scan failed: ImportError]"
 
