@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from elision.edits import Insert
 from elision.errors import ArchiveError
 from elision.guard import ARCHIVED_FIRST
-from elision.history import Address, History
+from elision.history import History
+from elision.message import Address
 from elision.needle import Needle, Where
 from elision.redaction import redact_content
 from elision.report import AppliedEdit, Failure, Refusal, SentView

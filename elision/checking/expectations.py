@@ -15,7 +15,8 @@ from elision.checking.report import Outcome
 from elision.convert import parsed
 from elision.dialect import by_name
 from elision.errors import ElisionError, InputError, nearest
-from elision.history import History, Paired, ToolCall, texts_of
+from elision.history import History, Paired
+from elision.message import ToolCall, texts_of
 from elision.registry import plugins
 from elision.report import SentView
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,11 @@ from elision.archive import Archive
 from elision.archive.opening import trial_archive
 from elision.chain import Chain
 from elision.checking.script import ALWAYS_KEPT, Canary, Script
+from elision.checking.taking import taker
 from elision.convert import convert, parsed
 from elision.dialect import Dialect, by_name
-from elision.history import History, Paired, ToolResult, plain
+from elision.history import History, Paired
+from elision.message import ToolResult, plain
 from elision.moment import Moment, Request
 from elision.registry import plugins
 from elision.report import AppliedEdit, SentView
@@ -48,7 +51,7 @@ class Run:
     standing: Standing
     proposed: set[str] = field(default_factory=set)
     requests: int = 0
-    _prefixes: dict[int, Session] = field(default_factory=dict)
+    _prefixes: dict[int, tuple[Session, list[Any]]] = field(default_factory=dict)
 
     @property
     def stops(self) -> list[int]:
@@ -59,15 +62,16 @@ class Run:
         """Send each request; return the canaries that went, and the last view."""
         gone: list[Gone] = []
         left = list(canaries)
+        given = self._given()
         with self.chain.session() as session:  # without an id, as in afresh: a summary names the session
             for step, stop in enumerate(self.stops, start=1):
-                view = session.process(self.messages[:stop], tools=self.tools, dialect=self.dialect.name)
+                view = session.process(given[:stop], tools=self.tools, dialect=self.dialect.name)
                 self.requests += 1
                 self.proposed |= {edit.processor for edit in view.edits}
                 self.proposed |= {refusal.processor for refusal in view.refusals}
                 text, before = sent_text(view.messages), sent_text(self.messages[:stop])
                 lost = [each for each in left if each.line in before and each.line not in text]
-                culprits = self._culprits(lost, stop)
+                culprits = self._culprits(lost, stop, view, session)
                 left = [each for each in left if each not in lost]
                 gone += [Gone(each, step, stop, view, culprits[each.line]) for each in lost]
         return gone, view
@@ -75,7 +79,7 @@ class Run:
     def afresh(self) -> SentView:
         """Return the view of the whole conversation from a process that has not seen it."""
         chain = replace(self.chain, archive=in_memory(self.chain))
-        return chain.process(self.messages, tools=self.tools, dialect=self.dialect.name)
+        return chain.process(self._given(), tools=self.tools, dialect=self.dialect.name)
 
     def ask_without_those_behind(self) -> None:
         """Ask once more those of whose edits none was to be seen: what stands behind them may take out all of it."""
@@ -84,7 +88,7 @@ class Run:
                 chain = replace(
                     self.chain, processors=self.chain.processors[: index + 1], archive=in_memory(self.chain)
                 )
-                view = chain.process(self.messages, tools=self.tools, dialect=self.dialect.name)
+                view = chain.process(self._given(), tools=self.tools, dialect=self.dialect.name)
                 self.proposed |= {edit.processor for edit in view.edits}
                 self.proposed |= {refusal.processor for refusal in view.refusals}
 
@@ -111,23 +115,32 @@ class Run:
         """What each request carries besides messages."""
         return Request(tools=self.tools, model=self.chain.model)
 
-    def _culprits(self, lost: Sequence[Canary], stop: int) -> dict[str, int]:
-        """Return for each canary that went the place of the processor after which it is no longer there."""
+    def _given(self) -> list[Any]:
+        """Return the messages for one process, which may harm them."""
+        return copy.deepcopy(self.messages)
+
+    def _culprits(self, lost: Sequence[Canary], stop: int, view: SentView, session: Session) -> dict[str, int]:
+        """Return for each canary that went the place of the processor that took it out.
+
+        Where no edit did, it is the one after which it is no longer there.
+        """
+        found = {each.line: taker(each.line, self.history, view, session) for each in lost}
+        return {
+            line: self._first_without(line, stop) if culprit is None else culprit for line, culprit in found.items()
+        }
+
+    def _first_without(self, line: str, stop: int) -> int:
         last = len(self.chain.processors) - 1
-        found: dict[str, int] = {}
-        for index in range(last if lost else 0):
-            text = self._after(index, stop)
-            found |= {each.line: index for each in lost if each.line not in text and each.line not in found}
-        return {each.line: found.get(each.line, last) for each in lost}
+        return next((index for index in range(last) if line not in self._after(index, stop)), max(last, 0))
 
     def _after(self, index: int, stop: int) -> str:
         """Return what would be sent if the chain ended with a processor."""
         if index not in self._prefixes:
             processors = self.chain.processors[: index + 1]
             chain = replace(self.chain, processors=processors, archive=in_memory(self.chain))
-            self._prefixes[index] = chain.session("")
-        session = self._prefixes[index]
-        return sent_text(session.process(self.messages[:stop], tools=self.tools, dialect=self.dialect.name).messages)
+            self._prefixes[index] = chain.session(""), self._given()
+        session, given = self._prefixes[index]
+        return sent_text(session.process(given[:stop], tools=self.tools, dialect=self.dialect.name).messages)
 
 
 _WINDOW_TOKENS = 165_000

@@ -12,7 +12,7 @@ from elision.classification import Rule, Table
 from elision.classification.commands import ANY, END, CommandPattern
 from elision.classification.patterns import Glob
 from elision.classification.rules import Pattern
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 _KNOWN: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("read_file", {"path": "app/settings.py"}),

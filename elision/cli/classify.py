@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,15 +12,27 @@ from elision.cli.output import print_json, print_table, say, show
 
 if TYPE_CHECKING:
     from elision.apply import Gathered
+    from elision.classification import Table
     from elision.classification.census import Classified, Share
     from elision.classification.suggest import Suggestion
 
 _LONGEST = 100
 
 
+class _Asked(NamedTuple):
+    """The table that is asked: what it is called here, whether rules can be added to a file, and to which chain."""
+
+    table: Table
+    name: str
+    file: bool = False
+    chain: str = ""
+
+
 @click.command("classify")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--table", "name", metavar="T", default="default", show_default=True, help="Table: a name, or a file.")
+@click.option("--table", "name", metavar="T", help="Table: a name, or a file.  [default: default]")
+@click.option("--chain", "chain_name", metavar="C", help="Take the table of a chain: a file, or a shipped one.")
+@click.option("--attempt", metavar="N", type=click.IntRange(min=0), help="Agent config to take, where C has several.")
 @click.option("--suggest", is_flag=True, help="Print the rules to add for what the table does not know.")
 @click.option("--from", "source", metavar="D", help="Dialect of the input; found from its content if not given.")
 @click.option("--run", "number", metavar="N", type=click.IntRange(min=0), help="Take run N of each file, from 0.")
@@ -28,7 +41,9 @@ _LONGEST = 100
 def command(
     *,
     inputs: tuple[str, ...],
-    name: str,
+    name: str | None,
+    chain_name: str | None,
+    attempt: int | None,
     suggest: bool,
     source: str | None,
     number: int | None,
@@ -40,30 +55,71 @@ def command(
     INPUT is a file, a folder, or - for the standard input.  Each observation is shown with its classes and the rules
     that decided; then how much is unknown, which no processor may clear.
     """
+    if name is not None and chain_name is not None:
+        raise click.UsageError("--table and --chain exclude each other; give one of them")
     from elision.apply import gather
-    from elision.classification import load_table
     from elision.classification.census import classified
     from elision.classification.suggest import suggestions
     from elision.convert import parsed
 
-    table = load_table(name)
+    asked = _of_chain(chain_name, attempt) if chain_name is not None else _by_name(name or "default")
     gathered = gather(inputs, number=number, every=number is None, dialect=source, stdin=sys.stdin.buffer)
     found = [
-        list(classified(parsed(each.run.messages, each.dialect), table, model or each.run.model))
+        list(classified(parsed(each.run.messages, each.dialect), asked.table, model or each.run.model))
         for each in gathered.runs
     ]
     every = [each for run in found for each in run]
-    rules = suggestions(every, table) if suggest else []
+    rules = suggestions(every, asked.table) if suggest else []
     if json_:
-        print_json(_data(name, gathered, found, rules))
+        print_json(_data(asked.name, gathered, found, rules))
         return
     for line in gathered.skipped:
         say(f"skipped: {line}")
     if suggest:
-        _print_suggestions(rules, name)
+        _print_suggestions(rules, asked)
     else:
         _print_observations(gathered, found)
-    _print_shares(every, name, err=suggest)
+    _print_shares(every, asked.name, err=suggest)
+
+
+def _by_name(name: str) -> _Asked:
+    from elision.classification import load_table
+    from elision.errors import ConfigError, InputError
+    from elision.registry import plugins
+
+    try:
+        return _Asked(load_table(name), name, file=name not in plugins().tables())
+    except ConfigError:
+        if _is_chain(name):
+            raise InputError(f"{name}: this is a chain, no table; give it with --chain") from None
+        raise
+
+
+def _is_chain(name: str) -> bool:
+    import elision
+    from elision.classification.loading import is_table
+    from elision.errors import ElisionError
+
+    try:
+        return not is_table(name) and bool(elision.load(name, archive="memory:"))
+    except ElisionError:
+        return False
+
+
+def _of_chain(chain: str, attempt: int | None) -> _Asked:
+    import elision
+    from elision.errors import InputError
+    from elision.registry import plugins
+
+    loaded = elision.load(chain, attempt=attempt, archive="memory:")
+    if loaded.table is None:
+        raise InputError(
+            f"{chain}: it asks no table (classification: none), so nothing is unknown; name one with --table"
+        )
+    given = loaded.classification
+    if isinstance(given, str | Path):
+        return _Asked(loaded.table, str(given), file=str(given) not in plugins().tables())
+    return _Asked(loaded.table, f"of {chain}", chain=chain)
 
 
 def _data(name: str, gathered: Gathered, found: list[list[Classified]], rules: list[Suggestion]) -> dict[str, Any]:
@@ -106,14 +162,16 @@ def _reasons(each: Classified) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _print_suggestions(rules: list[Suggestion], name: str) -> None:
+def _print_suggestions(rules: list[Suggestion], asked: _Asked) -> None:
     from elision.classification.suggest import as_yaml
-    from elision.registry import plugins
 
-    if rules:
-        show(as_yaml(rules, name, file=name not in plugins().tables()))
+    if not rules:
+        say(f"the table {asked.name} knows every tool and command here; there is nothing to add")
+    elif asked.chain:
+        show(f"# Add these rules to the table under 'classification:' in {asked.chain}; look at each rule before.")
+        show("\n".join(["rules:", *(line for each in rules for line in each.lines())]))
     else:
-        say(f"the table {name} knows every tool and command here; there is nothing to add")
+        show(as_yaml(rules, asked.name, file=asked.file))
 
 
 def _print_shares(every: list[Classified], name: str, *, err: bool) -> None:

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from command_line import Plugin, Process, Run
+from forked import Done, Python
 
 from elision.cli import cli
 
@@ -25,15 +24,12 @@ def run() -> Run:
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Process:
+def process(tmp_path: Path, python: Python) -> Process:
     """Run a command in a process of its own."""
 
-    def start(*arguments: object, env: dict[str, str] | None = None, **options: Any) -> Any:
-        command = [sys.executable, "-m", "elision", *map(str, arguments)]
+    def start(*arguments: object, env: dict[str, str] | None = None) -> Done:
         environment = {**os.environ, "TMPDIR": str(tmp_path), **(env or {})}
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, **options
-        )
+        return python("-m", "elision", *arguments, cwd=tmp_path, env=environment)
 
     return start
 

@@ -201,3 +201,74 @@ def test_what_no_rule_knows_is_told_plainly_and_nothing_is_said_of_nothing(run: 
 
     assert "   unknown: no rule matches\n" in unknown
     assert run("classify", path).stdout.endswith("unknown: 0 of 1 observations, 0 of 3 tokens (0.0 %)\n")
+
+
+def own_table(folder: Path) -> Path:
+    """A chain with a table of its own, which knows one tool."""
+    path = folder / "chain.yaml"
+    path.write_text(
+        "history_processors: [{type: last_n_observations, n: 2}]\n"
+        "classification: {extends: default, rules: [{tool: acme_frob, class: dynamic}]}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_the_table_of_a_chain_is_asked_and_what_it_lacks_is_to_be_added_there(
+    run: Run, history: Path, tmp_path: Path
+) -> None:
+    chain = own_table(tmp_path)
+    result = run("classify", history, "--chain", chain, "--suggest")
+
+    assert result.exit_code == 0
+    assert result.stdout == (
+        f"# Add these rules to the table under 'classification:' in {chain}; look at each rule before.\n"
+        "rules:\n"
+        "  # 1 observation, 3 tokens; it runs a program; write receipt if that changes something outside\n"
+        "  - tool: bash\n"
+        "    shell: {argument: command, commands: [python]}\n"
+        "    class: dynamic\n"
+    )
+    assert "unknown: 1 of 4 observations" in result.stderr
+
+
+@pytest.mark.parametrize("table", ["sweagent", "file"])
+def test_a_table_that_a_chain_names_is_asked_under_its_name(
+    run: Run, history: Path, tmp_path: Path, table: str
+) -> None:
+    named = tmp_path / "mine.yaml"
+    named.write_text("extends: default\nrules: [{tool: acme_frob, class: dynamic}]\n", encoding="utf-8")
+    name = named if table == "file" else table
+    chain = tmp_path / "chain.yaml"
+    chain.write_text(f"history_processors: [{{type: redact}}]\nclassification: {name}\n", encoding="utf-8")
+
+    assert (
+        run("classify", history, "--chain", chain, "--suggest").stdout
+        == run("classify", history, "--table", name, "--suggest").stdout
+    )
+
+
+def test_a_chain_that_ships_has_the_table_that_it_names(run: Run, history: Path) -> None:
+    assert run("classify", history, "--chain", "default").stdout == run("classify", history).stdout
+
+
+def test_a_chain_that_is_given_as_a_table_is_told_apart(run: Run, history: Path, tmp_path: Path) -> None:
+    chain = own_table(tmp_path)
+    for name in (chain, "turn_end"):
+        result = run("classify", history, "--table", name)
+
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == f"{name}: this is a chain, no table; give it with --chain\n"
+
+
+def test_a_chain_without_a_table_and_both_options_at_once_are_refused(run: Run, history: Path, tmp_path: Path) -> None:
+    chain = tmp_path / "chain.yaml"
+    chain.write_text("history_processors: []\nclassification: none\n", encoding="utf-8")
+    without = run("classify", history, "--chain", chain)
+    both = run("classify", history, "--chain", chain, "--table", "default")
+
+    assert without.stderr == (
+        f"{chain}: it asks no table (classification: none), so nothing is unknown; name one with --table\n"
+    )
+    assert both.exit_code == 2
+    assert "--table and --chain exclude each other; give one of them" in both.stderr

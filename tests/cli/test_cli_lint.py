@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from command_line import Run
+from command_line import Plugin, Process, Run
 
 import elision
 
@@ -94,3 +94,19 @@ def test_what_needs_a_ledger_is_named_where_the_archive_has_none_for_other_proce
         f"{path}:2:1: archive: note: an archive in memory has no ledger for other processes: clear_tool_results and "
         "supersede, which go by prices and tokens"
     )
+
+
+def test_a_template_that_two_plugins_offer_names_both_and_tells_nobody_to_mend_a_built_in(
+    process: Process, plugin: Plugin, tmp_path: Path
+) -> None:
+    code = "import elision\n@elision.hookimpl\ndef elision_templates(): return {'compact': 'gone: {{ tool }}'}"
+    file = tmp_path / "chain.yaml"
+    file.write_text("history_processors: [{type: clear_tool_results, placeholder: head}]", encoding="utf-8")
+    done = process("lint", str(file), env=plugin(code))
+
+    assert done.returncode == 1
+    assert (
+        "plugins 'builtin' and 'stranger': both offer 'compact' through elision_templates; names are unique; rename "
+        "one, or switch third-party plugins off with ELISION_PLUGINS="
+    ) in done.stdout + done.stderr
+    assert "mend plugin" not in done.stdout + done.stderr

@@ -119,15 +119,17 @@ def test_a_client_that_stops_to_read_ends_it_quietly(start: Start) -> None:
     assert server.stderr.read() == ""
 
 
-@pytest.mark.parametrize(
-    "line", ["", "no JSON", "[" * 5000, '"\\ud800"', "{}", '{"jsonrpc":"2.0","method":"notifications/none"}']
-)
-def test_a_line_that_is_no_request_is_passed_over(start: Start, line: str) -> None:
-    server = start()
-    ask(server, HELLO)
-    answer = ask(server, f"{line}\n{json.dumps(CALL)}")
+NO_REQUESTS = ("", "no JSON", "[" * 5000, '"\\ud800"', "{}", '{"jsonrpc":"2.0","method":"notifications/none"}')
 
-    assert (answer["id"], answer["result"]["isError"]) == (2, True)
+
+def test_a_line_that_is_no_request_is_passed_over(start: Start) -> None:
+    server, answered = start(), {}
+    ask(server, HELLO)
+    for number, line in enumerate(NO_REQUESTS, 2):
+        answer = ask(server, f"{line}\n{json.dumps({**CALL, 'id': number})}")
+        answered[line] = (answer["id"], answer["result"]["isError"])
+
+    assert answered == {line: (number, True) for number, line in enumerate(NO_REQUESTS, 2)}
     assert end(server) == (0, "", "")
 
 
