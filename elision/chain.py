@@ -15,6 +15,7 @@ from elision.processor import Processor
 from elision.report import SentView
 from elision.session import Session
 from elision.shadow import Mode, live_share
+from elision.windows import names_by_window
 
 if TYPE_CHECKING:
     from elision.archive import Archive
@@ -83,14 +84,17 @@ class Chain:
     tests: Sequence[ChainTest] = ()
     own_profile: OwnProfile | None = field(init=False, repr=False, compare=False)
     table: Table | None = field(init=False, repr=False, compare=False)
+    by_window: Sequence[str] = field(init=False, repr=False, compare=False)
+    """Types of its processors that go by the model's window."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processors", _processors(self.processors))
-        object.__setattr__(self, "tests", tuple(self.tests))
         object.__setattr__(self, "schedule", _schedule(self.schedule))
+        object.__setattr__(self, "tests", _tests(self.tests))
         self._check_options()
         object.__setattr__(self, "table", _table(self.classification))
         object.__setattr__(self, "own_profile", load_own(self.profile))
+        object.__setattr__(self, "by_window", names_by_window(self.processors))
         object.__setattr__(self, "archive", _archive(self.archive, self.stored_policy))
         failures = [(index, told) for index, each in enumerate(self.processors) if (told := _unprepared(each))]
         with own_profile(self.own_profile):
@@ -102,7 +106,7 @@ class Chain:
         """Say what is wrong with options that a chain file has in the same form."""
         given = {name: getattr(self, name) for name in _AS_IN_A_FILE}
         said = {name: value for name, value in given.items() if value != type(self).__dataclass_fields__[name].default}
-        written = {name: value for name, value in said.items() if not _is_opened(value)}
+        written = {name: value for name, value in said.items() if not _is_opened(name, value)}
         if written:
             _checked(written)
 
@@ -191,12 +195,22 @@ def _schedule(given: Any) -> Schedule:
     return _checked({"schedule": given}).schedule
 
 
-def _is_opened(value: Any) -> bool:
+def _tests(given: Any) -> tuple[ChainTest, ...]:
+    """Return the tests, also where they are given as in a chain file; say what is wrong with them."""
+    return tuple(_checked({"tests": given}).tests) if given != () else ()
+
+
+def _is_opened(name: str, value: Any) -> bool:
     """Whether a value is one that only Python has: a path, or what a name or a path stands for."""
     from elision.archive import Archive
     from elision.classification import Table
 
-    return value is None or isinstance(value, Path | Mapping | Archive | Table)
+    opened: dict[str, tuple[type, ...]] = {
+        "archive": (Path, Archive),
+        "classification": (Path, Mapping, Table, type(None)),
+        "profile": (Path, Mapping),
+    }
+    return isinstance(value, opened.get(name, ()))
 
 
 def _checked(data: Mapping[str, Any]) -> ChainOptions:
@@ -204,13 +218,14 @@ def _checked(data: Mapping[str, Any]) -> ChainOptions:
     from pydantic import ValidationError
 
     from elision.config.options import ChainOptions
+    from elision.config.problems import path_text
     from elision.config.wording import complaints
 
     try:
         return ChainOptions.model_validate(data)
     except ValidationError as error:
         wrong = complaints(error, data, "a chain", ChainOptions.model_fields)
-        raise ConfigError([Problem("chain", 0, 0, str(each.at[0]), each.message) for each in wrong]) from None
+        raise ConfigError([Problem("chain", 0, 0, path_text(each.at), each.message) for each in wrong]) from None
 
 
 def _archive(given: str | Path | Archive, stored: Policy) -> Archive:

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from elision.edits import Edit, Operation
 from elision.errors import nearest
 from elision.handover import Handover, Target
-from elision.history import Role
+from elision.message import Role
 from elision.moment import Moment
+from elision.options import Options
 from elision.view import View
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Stage = Literal["entry", "history", "request"]
 
 
-class Processor(BaseModel, ABC):
+class Processor(Options, ABC):
     """A history processor.
 
     Subclasses declare their options as fields, a ``type`` literal that is their name in YAML, and ``plan``.  A

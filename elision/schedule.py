@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -18,12 +17,19 @@ from pydantic import (
 
 from elision.economics import Meter, polling_auto
 from elision.errors import closest
+from elision.options import Options
 
 MOST_OF_WINDOW = 0.75
 """Share of the window over which ``break_even`` waits no longer, if enough can be saved."""
 
 ENOUGH_OF_WINDOW = 0.05
 """Share of the window that is enough: where what stays fills the window, a rewrite at each step gains nothing."""
+
+WELL_BELOW = 0.9
+"""Share of a trigger under which clearing has to bring the request, else it has to pay: it would fire again at once."""
+
+SMALL_REWRITE = 4096
+"""Tokens of the cached prefix that are always written again: several models keep no prefix as short as that."""
 
 ALL_OF_WINDOW = 0.95
 """Share of the window over which anything is enough."""
@@ -64,7 +70,7 @@ class Load(NamedTuple):
     cold: bool = False
 
 
-class Polling(BaseModel):
+class Polling(Options):
     """So many steps after the first edit that waits was proposed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -87,8 +93,12 @@ class Polling(BaseModel):
         return load.steps >= wait
 
 
-class Trigger(BaseModel):
-    """As soon as the request is too long, if enough can be saved."""
+class Trigger(Options):
+    """As soon as the request is too long, if enough can be saved.
+
+    Where ``clear_at_least_tokens`` does not say what is enough, that is what brings the request well below the trigger,
+    or what pays as ``break_even`` has it: where what stays is too long by itself, each step would be a break.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -127,7 +137,12 @@ class Trigger(BaseModel):
         limits = [self.trigger_tokens] if self.trigger_tokens is not None else []
         if self.trigger_share is not None and load.prices.window_tokens is not None:
             limits.append(int(self.trigger_share * load.prices.window_tokens))
-        return bool(limits) and load.total_tokens >= min(limits) and load.stale_tokens >= self.clear_at_least_tokens
+        if not limits or load.total_tokens < min(limits):
+            return False
+        if self.clear_at_least_tokens:
+            return load.stale_tokens >= self.clear_at_least_tokens
+        helps = load.total_tokens - load.stale_tokens < WELL_BELOW * min(limits)
+        return helps or load.rewritten_tokens < SMALL_REWRITE or is_due("break_even", load)
 
 
 NAMES = ("break_even", "every_step")

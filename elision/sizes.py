@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elision.history import History, Piece
+from elision.history import History
+from elision.message import Piece
 from elision.moment import Request
 from elision.overlay import Overlay
 from elision.tokens import count_beside, count_part, count_text, counting_of
@@ -14,6 +15,7 @@ from elision.weights import Weights, tokens_at
 
 if TYPE_CHECKING:
     from elision.outgoing import Outgoing
+    from elision.wholes import MessageView
 
 
 class Sizes:
@@ -60,6 +62,13 @@ class Sizes:
         fresh = (position for position in range(weights.stop, len(history)) if position not in own)
         return total + sum(tokens_at(history, self._overlay, position, model) for position in fresh)
 
+    def of_message(self, sent: Outgoing, request: Request, position: int) -> int:
+        """Return the tokens of one message of a request as it stands."""
+        history, overlay = sent.history, sent.overlay
+        changed = position in overlay.edited or history.step_of[position] in overlay.dropped
+        known = self._weights(request).of(position) if history is self._history and not changed else None
+        return tokens_at(history, overlay, position, request.model) if known is None else known
+
     def beside(self, request: Request) -> int:
         """Return the tokens of the system prompt and the tools."""
         counting = counting_of(request.model)
@@ -96,6 +105,10 @@ class RequestSize:
     def tokens(self) -> int:
         """Tokens of the whole request as it stands: messages, system prompt and tools."""
         return self.sizes.of(self.sent, self.request)
+
+    def of(self, message: MessageView) -> int:
+        """Return the tokens of one of its messages."""
+        return self.sizes.of_message(self.sent, self.request, message.position)
 
     @property
     def beside(self) -> int:

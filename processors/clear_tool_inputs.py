@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt, ValidationInfo, field_validator
 
-from elision import Edit, Observation, Operation, Processor, Role, Schedule, Stage, View
+from elision import (
+    Edit,
+    Observation,
+    Operation,
+    Processor,
+    Role,
+    Schedule,
+    Stage,
+    ToolNames,
+    View,
+    may_touch,
+    require_a_tool,
+)
 
 
 class ClearToolInputs(Processor):
@@ -45,12 +57,19 @@ class ClearToolInputs(Processor):
     """Newest steps whose calls stay."""
     threshold_chars: PositiveInt = 500
     """Characters over which a value is cleared."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose calls are never cleared; they do not count for ``keep``."""
-    include_tools: frozenset[str] | None = None
+    include_tools: ToolNames | None = None
     """The only tools whose calls are cleared; all if not given."""
     schedule: Schedule | None = None
     """When calls are cleared; as the chain says if not given."""
+
+    @field_validator("include_tools")
+    @classmethod
+    def _leaves_a_tool(cls, include: frozenset[str] | None, info: ValidationInfo) -> frozenset[str] | None:
+        if include:
+            require_a_tool(include, info.data.get("exclude_tools", frozenset()))
+        return include
 
     @property
     def own_schedule(self) -> Schedule | None:
@@ -63,5 +82,4 @@ class ClearToolInputs(Processor):
             yield call.elide(self.threshold_chars, reason="old")
 
     def _may_go(self, observation: Observation) -> bool:
-        name = observation.call.name if observation.call else ""
-        return name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+        return may_touch(observation.call, self.include_tools, self.exclude_tools)

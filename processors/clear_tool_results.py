@@ -20,8 +20,12 @@ from elision import (
     Schedule,
     Stage,
     ToolCall,
+    ToolNames,
     Trigger,
     View,
+    may_touch,
+    names_tool,
+    require_a_tool,
 )
 
 _SHORTEST_WORD = 4
@@ -46,10 +50,10 @@ class ClearToolResults(Processor):
     saved), or ``score``: tokens saved times the steps since an argument of the call was last used, doubled for each of
     superseded, ``static``, failed but resolved since, halved for each of failed, and an argument that the user named.
     With ``clear_tool_inputs`` the calls of those results lose the texts in their arguments that have more than 500
-    characters, at the same time; `clear_tool_inputs` is also a processor, for calls whose results stay.  Never touches
-    the results and calls of the newest step, the newest ``keep`` results, those of ``keep_steps`` steps, anybody's
-    text, and what the classification table protects.  Source: Anthropic's context editing
-    (``clear_tool_uses_20250919``) for the meaning of trigger, keep and clear_at_least.
+    characters, at the same time; of calls whose results stay, such as receipts, the processor `clear_tool_inputs` takes
+    them out.  Never touches the results and calls of the newest step, the newest ``keep`` results, those of
+    ``keep_steps`` steps, anybody's text, and what the classification table protects.  Source: Anthropic's context
+    editing (``clear_tool_uses_20250919``) for the meaning of trigger, keep and clear_at_least.
     """
 
     stage: ClassVar[Stage] = "history"
@@ -75,12 +79,13 @@ class ClearToolResults(Processor):
     """With a trigger: nothing is cleared unless so many tokens can be saved; ``clear_at_least`` for short."""
     clear_at_most_tokens: PositiveInt | None = None
     """Tokens at which a round stops; the rest waits for the next one."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose results are never cleared; they do not count for ``keep``."""
-    include_tools: frozenset[str] | None = None
+    include_tools: ToolNames | None = None
     """The only tools whose results are cleared; all if not given."""
-    clear_tool_inputs: bool | frozenset[str] = False
-    """Whether the arguments of their calls are cleared, too; or a list of tools for which they are."""
+    clear_tool_inputs: bool | ToolNames = False
+    """Whether the arguments of their calls are cleared, too, or a list of tools for which they are; never a receipt's,
+    whose result stays: the processor ``clear_tool_inputs`` clears these."""
     order: Literal["oldest", "newest", "largest", "score"] = "oldest"
     """Which results go first where not all do."""
     placeholder: PlaceholderTemplate = "compact"
@@ -109,6 +114,13 @@ class ClearToolResults(Processor):
                 "make it larger"
             )
         return most
+
+    @field_validator("include_tools")
+    @classmethod
+    def _leaves_a_tool(cls, include: frozenset[str] | None, info: ValidationInfo) -> frozenset[str] | None:
+        if include:
+            require_a_tool(include, info.data.get("exclude_tools", frozenset()))
+        return include
 
     @field_validator("schedule")
     @classmethod
@@ -166,11 +178,10 @@ class ClearToolResults(Processor):
     def _clears_inputs(self, observation: Observation) -> bool:
         if isinstance(self.clear_tool_inputs, bool):
             return self.clear_tool_inputs
-        return observation.call is not None and observation.call.name in self.clear_tool_inputs
+        return observation.call is not None and names_tool(self.clear_tool_inputs, observation.call.name)
 
     def _may_go(self, observation: Observation) -> bool:
-        name = observation.call.name if observation.call else ""
-        return name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+        return may_touch(observation.call, self.include_tools, self.exclude_tools)
 
 
 class _Scores:

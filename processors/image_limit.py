@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from elision import Content, Edit, Image, Observation, Operation, Processor, Schedule, Stage, Text, View
+from elision import (
+    Address,
+    Content,
+    Edit,
+    Image,
+    Observation,
+    Operation,
+    PartView,
+    Processor,
+    Schedule,
+    Stage,
+    Text,
+    View,
+    image_size,
+)
 
 _DATA = re.compile(r"data:([\w.+-]{1,20}/[\w.+-]{1,40});base64,")
 
@@ -24,8 +38,11 @@ class ImageLimit(Processor):
         keep_images: 5
     ```
 
-    Without ``keep_images`` as many stay as the profile of the model allows in one request, all if it names no limit.
-    Shape: ``[image removed: image/png, 12 KB; ref …]`` in the place of each image; the texts of the result stay.
+    Without ``keep_images`` as many stay as the profile of the model allows in one request, all if it names no limit;
+    what is over that goes at once, unless ``schedule`` says otherwise, for the request would be refused.  Where the
+    provider takes large images in requests of few images only (Claude: over 2,000 pixels with at most 20), so many go
+    that there are few, or none is large; the size of an image at a URL is not known, and is taken for small.  Shape:
+    ``[image removed: image/png, 12 KB; ref …]`` in the place of each image; the texts of the result stay.
     Never touches the results of the newest step, texts, images in messages of the user (they count towards the limits
     of the request), and what the classification table protects.  Raises nothing.  Source: the limits in the profiles
     (docs/profiles.md).
@@ -45,17 +62,67 @@ class ImageLimit(Processor):
     """When images are removed; as the chain says if not given."""
 
     @property
+    def waits(self) -> bool:
+        """Whether removal waits: what only the provider's limits take out does not."""
+        limits = (self.keep_images, self.max_total_bytes, self.schedule)
+        return any(given is not None for given in limits)
+
+    @property
     def own_schedule(self) -> Schedule | None:
         """The option ``schedule``."""
         return self.schedule
 
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose notes for the images that are too many."""
-        most = view.profile.images.max_images if self.keep_images is None else None
+        limits = [view.profile.images.max_images if self.keep_images is None else None, _most_by_size(view)]
+        most = min((limit for limit in limits if limit is not None), default=None)
         for observation, kept in view.older_images(self.keep_images, most=most, most_chars=self.max_total_bytes):
             gone = observation.images - kept
             if gone > 0:
                 yield observation.replace(_without_first(observation, gone), reason="older than the images that stay")
+
+
+def _most_by_size(view: View) -> int | None:
+    """Return how many images the request may have because one of them is large; ``None`` where none is."""
+    limits = view.profile.images
+    if limits.many is None or limits.many_edge is None:
+        return None
+    images = view.index(lambda part: _edges(view, part)).by_key
+    standing = [(address, key) for key, found in images.items() if isinstance(key, _Edge) for address in found]
+    large = [address for address, edge in standing if edge.pixels > limits.many_edge]
+    if not large:
+        return None
+    if not all(_may_go(view, address) for address in large):
+        return limits.many
+    # Where the newest large one goes too, as many may stay as stand behind it, and as cannot go.
+    last = max(large)
+    return max(limits.many, sum(address > last or not _may_go(view, address) for address, _ in standing))
+
+
+def _may_go(view: View, address: Address) -> bool:
+    part = view.part(address)
+    return isinstance(part, Observation) and part.step != view.moment.newest_step and part.allows("clear")
+
+
+class _Edge(NamedTuple):
+    """The longer side of an image, 0 where it is not known, and which image of its part it is."""
+
+    pixels: int
+    number: int
+
+
+def _edges(view: View, part: PartView) -> Iterator[_Edge]:
+    """Yield the longer side of each image.
+
+    The images of a message of the user stand beside its texts: they count with the first of these.
+    """
+    found: Sequence[object] = part.content
+    if not part.is_result:
+        message = view.message(part.address.position)
+        found = message.message.parts if message.parts[0].address == part.address else ()
+    for number, piece in enumerate(found):
+        if isinstance(piece, Image):
+            yield _Edge(max(image_size(piece.url) or (0, 0)), number)
 
 
 def _without_first(observation: Observation, gone: int) -> Iterator[Content]:

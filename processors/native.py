@@ -18,8 +18,11 @@ from elision import (
     Schedule,
     Stage,
     Target,
+    ToolNames,
     View,
+    names_tool,
     processor_types,
+    written_out,
 )
 
 _CONTEXT_EDITING = "context-management-2025-06-27"
@@ -68,9 +71,9 @@ class Native(Processor):
         NonNegativeInt, Field(validation_alias=AliasChoices("clear_at_least_tokens", "clear_at_least"))
     ] = 0
     """Nothing is cleared unless so many tokens can be saved; ``clear_at_least`` for short."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose results are never cleared, besides those that the table protects; they do not count for ``keep``."""
-    clear_tool_inputs: bool | frozenset[str] = False
+    clear_tool_inputs: bool | ToolNames = False
     """Whether the arguments of the calls go too: of all cleared calls, of those of some tools, or not."""
     compact_trigger_tokens: PositiveInt | None = None
     """Tokens from which on the provider summarises (Anthropic takes 50,000 or more); no summary if not given."""
@@ -93,7 +96,7 @@ class Native(Processor):
             return Handover()
         clears, compacts = target.offers("clear_tool_uses"), target.offers("compact")
         at_risk = target.protected("summarize")
-        if clears and target.offered and not target.unprotected_tools("clear") - self.exclude_tools:
+        if clears and target.offered and all(map(self._excludes, target.unprotected_tools("clear"))):
             return Handover(problem=_NOTHING_LEFT)
         if clears:
             summarises = compacts and self.compact_trigger_tokens is not None
@@ -139,15 +142,18 @@ class Native(Processor):
         }
         if self.clear_at_least_tokens:
             edit["clear_at_least"] = {"type": "input_tokens", "value": self.clear_at_least_tokens}
-        excluded = self.exclude_tools | view.protected_tools("clear")
+        excluded = _written_out(self.exclude_tools, view) | view.protected_tools("clear")
         if self.clear_tool_inputs:
             excluded |= view.protected_tools("clear_inputs")
         if excluded:
             edit["exclude_tools"] = sorted(excluded)
-        if self.clear_tool_inputs:
-            inputs = self.clear_tool_inputs
-            edit["clear_tool_inputs"] = sorted(inputs) if isinstance(inputs, frozenset) else True
+        inputs = self.clear_tool_inputs
+        if found := sorted(_written_out(inputs, view)) if isinstance(inputs, frozenset) else inputs:
+            edit["clear_tool_inputs"] = found
         return edit
+
+    def _excludes(self, tool: str) -> bool:
+        return names_tool(self.exclude_tools, tool)
 
     def _compaction_problem(self, at_risk: Sequence[str]) -> str:
         """Say why a provider that clears results is not asked for its own summary, too."""
@@ -174,6 +180,12 @@ class Native(Processor):
             "clear_tool_inputs": self.clear_tool_inputs,
         }
         return processor_types()["clear_tool_results"](**options)
+
+
+def _written_out(tools: frozenset[str], view: View) -> frozenset[str]:
+    """Return a list of tools as the provider takes it: of its globs, the tools that are offered or have been called."""
+    called = (call.name for step in view.steps for call in step.calls)
+    return written_out(tools, lambda: {*(view.request.offered or ()), *called})
 
 
 _NOTHING_LEFT = (

@@ -8,7 +8,20 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
-from elision import Edit, Observation, OffloadFolder, Operation, Processor, Replace, Stage, View, offload_folder_problem
+from elision import (
+    Edit,
+    Observation,
+    OffloadFolder,
+    Operation,
+    Processor,
+    Replace,
+    Stage,
+    ToolNames,
+    View,
+    may_touch,
+    offload_folder_problem,
+    require_a_tool,
+)
 
 _TOKENS_A_CHAR = 4
 """Most tokens that one character can be."""
@@ -55,17 +68,16 @@ class Offload(Processor):
     """Lines of the beginning that the note shows, at most, and at most 1000 characters."""
     tail_lines: NonNegativeInt = 10
     """Lines of the end that the note shows, at most, and at most 1000 characters."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose results are never offloaded."""
-    include_tools: frozenset[str] | None = None
+    include_tools: ToolNames | None = None
     """The only tools whose results are offloaded; all if not given."""
 
     @model_validator(mode="after")
     def _may_act(self) -> Self:
         if self.threshold_tokens is None and self.threshold_chars is None and self.batch_tokens is None:
             raise ValueError("threshold_tokens, threshold_chars, batch_tokens: none is given, so none goes; give one")
-        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
-            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        require_a_tool(self.include_tools, self.exclude_tools)
         return self
 
     @property
@@ -113,8 +125,7 @@ class Offload(Processor):
                 yield edit
 
     def _may_go(self, observation: Observation) -> bool:
-        name = observation.call.name if observation.call else ""
-        named = name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+        named = may_touch(observation.call, self.include_tools, self.exclude_tools)
         return named and not observation.elided and not observation.brought_back
 
     def _edit(self, observation: Observation, reason: str) -> Replace | None:

@@ -7,7 +7,19 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from elision import Edit, Observation, Operation, Processor, Slimming, Stage, View, slim_content
+from elision import (
+    Edit,
+    Observation,
+    Operation,
+    Processor,
+    Slimming,
+    Stage,
+    ToolNames,
+    View,
+    may_touch,
+    require_a_tool,
+    slim_content,
+)
 
 
 class SlimJson(Processor):
@@ -47,9 +59,9 @@ class SlimJson(Processor):
     """Fields that are shown of each, with dots between names (``user.login``); all if not given."""
     value_chars: PositiveInt = 200
     """Characters that are shown of a text in them."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose results are never slimmed."""
-    include_tools: frozenset[str] | None = None
+    include_tools: ToolNames | None = None
     """The only tools whose results are slimmed; all if not given."""
 
     @model_validator(mode="after")
@@ -58,8 +70,7 @@ class SlimJson(Processor):
             raise ValueError(
                 "threshold_tokens and threshold_chars: neither is given, so nothing is ever slimmed; give one"
             )
-        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
-            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        require_a_tool(self.include_tools, self.exclude_tools)
         return self
 
     def plan(self, view: View) -> Iterator[Edit]:
@@ -86,5 +97,4 @@ class SlimJson(Processor):
         )
 
     def _may_be_slimmed(self, observation: Observation) -> bool:
-        name = observation.call.name if observation.call else ""
-        return name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+        return may_touch(observation.call, self.include_tools, self.exclude_tools)

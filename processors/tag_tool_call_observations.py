@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from elision import Edit, Processor, Stage, View
+from elision import Edit, Processor, Stage, ToolNames, View, names_tool
 
 
 class TagToolCallObservations(Processor):
@@ -33,11 +33,11 @@ class TagToolCallObservations(Processor):
     type: Literal["tag_tool_call_observations"] = "tag_tool_call_observations"
     tags: frozenset[str] = frozenset({"keep_output"})
     """Tags to add."""
-    function_names: frozenset[str] = frozenset()
+    function_names: ToolNames = frozenset()
     """Tools whose results are tagged."""
 
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose tags for the results that have come in."""
         for observation in view.observations:
-            if self.tags and observation.call and observation.call.name in self.function_names:
+            if self.tags and observation.call and names_tool(self.function_names, observation.call.name):
                 yield view.tag(observation, *self.tags)

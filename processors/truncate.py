@@ -14,10 +14,13 @@ from elision import (
     Operation,
     Processor,
     Stage,
+    ToolNames,
     Truncation,
     View,
     compile_regex,
     first_found,
+    may_touch,
+    require_a_tool,
     truncate_content,
 )
 
@@ -77,17 +80,16 @@ class Truncate(Processor):
     """Lines between them that stay because they look like errors, at most."""
     error_pattern: Annotated[str, AfterValidator(_checked)] | None = None
     """What makes a line look like an error: a regular expression; words such as error and failed if not given."""
-    exclude_tools: frozenset[str] = frozenset()
+    exclude_tools: ToolNames = frozenset()
     """Tools whose results are never cut."""
-    include_tools: frozenset[str] | None = None
+    include_tools: ToolNames | None = None
     """The only tools whose results are cut; all if not given."""
 
     @model_validator(mode="after")
     def _may_act(self) -> Self:
         if self.threshold_tokens is None and self.threshold_chars is None:
             raise ValueError("threshold_tokens and threshold_chars: neither is given, so nothing is ever cut; give one")
-        if self.include_tools is not None and self.include_tools <= self.exclude_tools:
-            raise ValueError("include_tools and exclude_tools leave no tool; name one that is not excluded")
+        require_a_tool(self.include_tools, self.exclude_tools)
         return self
 
     def plan(self, view: View) -> Iterator[Edit]:
@@ -118,5 +120,4 @@ class Truncate(Processor):
         )
 
     def _may_be_cut(self, observation: Observation) -> bool:
-        name = observation.call.name if observation.call else ""
-        return name not in self.exclude_tools and (self.include_tools is None or name in self.include_tools)
+        return may_touch(observation.call, self.include_tools, self.exclude_tools)

@@ -55,7 +55,8 @@ class Cell:
         if self.max_tokens is not None:
             newer = facts.newer_tokens.get(name, 0)
             if newer <= 0 or newer + facts.tokens <= self.max_tokens:
-                return f"only the older results, where those of the class have more than {self.max_tokens:,} tokens"
+                tokens = "1 token" if self.max_tokens == 1 else f"{self.max_tokens:,} tokens"
+                return f"only the older results, where those of the class have more than {tokens}"
         return None
 
     def __str__(self) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from elision.classification.classes import UNKNOWN
 from elision.classification.rules import Reason
 from elision.classification.table import Table
-from elision.history import History, ToolCall, ToolResult, plain
+from elision.history import History
+from elision.message import ToolCall, ToolResult, plain
 
 _NO_CALL = Reason((UNKNOWN,), "", "it answers no call")
 

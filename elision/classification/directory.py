@@ -8,7 +8,7 @@ from posixpath import isabs, join, normpath
 
 from elision.classification.rules import arguments_of
 from elision.classification.shell_parts import CARRIERS
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 _MOVES = re.compile(r"(?:^|[;&|\n{]|\b(?:then|do|else)\b)[ \t]*(cd|chdir|pushd|popd)(?![\w.-])[ \t]*([^;&|\n<>]*)")
 _PLAIN = re.compile(r"[\w.,:@%+/~-]+")

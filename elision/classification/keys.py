@@ -9,7 +9,7 @@ from posixpath import normpath
 from typing import Any
 
 from elision.classification.rules import arguments_of
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 MAX_DEPTH = 50
 

@@ -8,7 +8,7 @@ from typing import Any
 from elision.classification.classes import UNKNOWN
 from elision.classification.rules import Reason, Status
 from elision.errors import nearest
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 
 def plugged_reasons(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elision.classification.rules import Rule, strictly
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 if TYPE_CHECKING:
     from elision.classification.table import Table

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from elision.classification.classes import QUERIES
 from elision.classification.commands import CommandIndex
 from elision.classification.patterns import Glob, Regex
-from elision.history import ToolCall
+from elision.message import ToolCall
 from elision.shell import SimpleCommand
 
 Status: TypeAlias = Literal["ok", "error"] | None

@@ -10,7 +10,7 @@ from typing import Any
 
 from elision.classification.classes import UNKNOWN
 from elision.classification.rules import Reason, Rule, ShellCondition, arguments_of
-from elision.history import ToolCall
+from elision.message import ToolCall
 from elision.shell import SimpleCommand, parse
 from elision.shell_words import Word
 from elision.shell_wrappers import script_of

@@ -15,7 +15,7 @@ from elision.classification.rules import spellings
 from elision.classification.shell_parts import parts_of
 from elision.classification.table import Table
 from elision.config.problems import one_line
-from elision.history import ToolCall
+from elision.message import ToolCall
 from elision.shell import SimpleCommand
 
 _QUERIES = frozenset(

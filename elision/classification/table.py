@@ -13,7 +13,7 @@ from elision.classification.keys import canonical, frozen, normalised, relevant,
 from elision.classification.patterns import OutOfTimeError
 from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, begins_with_tool, strictly
 from elision.classification.shell_parts import CARRIERS, FURTHER, SHELL, ShellParts
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 MAX_REMEMBERED = 4096
 """Most calls whose classification is remembered."""

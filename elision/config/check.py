@@ -24,7 +24,6 @@ from elision.config.shadowing import shadow_warnings
 from elision.config.shape import AGENT, CHAIN, ChainNode, Shape, find_chains, is_sweagent
 from elision.config.sources import text_of
 from elision.config.values import OvergrownError, Reader
-from elision.config.windows import assumed_window, goes_by_window
 from elision.edits import SHRINKING
 from elision.errors import ConfigError, Problem
 from elision.handover import Target, can_hand_over, problems_of
@@ -32,6 +31,7 @@ from elision.own_values import load_own, own_profile
 from elision.processor import Processor
 from elision.registry import plugins
 from elision.schedule import counts_tokens
+from elision.windows import goes_by_window, names_by_window, window_problem
 
 _ONCE = frozenset({"cache_control"})
 _OF_THE_WHOLE = (
@@ -191,7 +191,9 @@ class _Check:
                 self._problems.add(written, (*where, "type"), IN_ANOTHER if inner else IN_OWN_FORM)
             else:
                 beside = (TYPE,) if takes_chains else ()
-                read = read_processor(item, where, self._reader, self._problems, beside=beside)
+                read = read_processor(
+                    item, where, self._reader, self._problems, beside=beside, as_sweagent=self._sweagent
+                )
                 if read.processor is not None:
                     yield _Part(item, where, [Placed(item, where, read.processor)])
                 elif read.stand_in is not None:
@@ -285,21 +287,12 @@ class _Check:
     def _warn_of_window(self, placed: Sequence[Placed], options: ChainOptions) -> None:
         """Warn of what goes by the window of a model that nobody knows."""
         resting = [each for each in placed if goes_by_window(each.processor)]
-        if options.model is None or not resting:
-            return
         try:
             with own_profile(load_own(options.profile)):
-                tokens = assumed_window(options.model)
+                told = window_problem(names_by_window(each.processor for each in resting), options.model)
         except ConfigError:
             return
-        if tokens is not None:
-            names = dict.fromkeys(each.processor.type_name for each in resting)
-            does = [f"{name} goes by {tokens} tokens, which are assumed" for name in names if name != "budget"]
-            does += ["budget does nothing"] if "budget" in names else []
-            told = (
-                f"how large the window of {shown(options.model)} is, is not known: {'; '.join(does)}; add 'profile: "
-                "{window: {input_tokens: N}}' to the chain"
-            )
+        if told:
             self._problems.add(resting[0].node, resting[0].path, told, "warning")
 
     def _warn_of_nothing_removed(self, node: yaml.Node, chains: Sequence[ReadChain]) -> None:

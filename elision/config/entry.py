@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import yaml
 from pydantic import AliasChoices, ValidationError
 
+from elision.compat import SWEAGENT_TYPES
 from elision.config.problems import Path, Problems, shown, suggestion
 from elision.config.values import Entry, Reader, described, is_known, is_mapping, tag_problem
 from elision.config.wording import complaints
+from elision.errors import ElisionError
+from elision.options import misplaced_booleans
 from elision.registry import plugins
 
 if TYPE_CHECKING:
@@ -29,11 +32,18 @@ class ReadProcessor:
 
 
 def read_processor(
-    item: yaml.Node, path: Path, reader: Reader, problems: Problems, *, beside: Collection[str] = ()
+    item: yaml.Node,
+    path: Path,
+    reader: Reader,
+    problems: Problems,
+    *,
+    beside: Collection[str] = (),
+    as_sweagent: bool = False,
 ) -> ReadProcessor:
     """Return the processor that an item of a chain describes; what is wrong with it is noted.
 
-    ``beside`` are the types that may stand there besides the processors'.
+    ``beside`` are the types that may stand there besides the processors'.  ``as_sweagent``: SWE-agent's own take a
+    boolean for a number, as they do there.
     """
     if not isinstance(item, yaml.MappingNode) or not is_mapping(item):
         problems.add(item, path, _not_a_processor(item))
@@ -44,6 +54,8 @@ def read_processor(
     if cls is None:
         return ReadProcessor()
     unread = entries.keys() - data.keys()
+    if as_sweagent and data["type"] in SWEAGENT_TYPES:
+        data |= {name: int(data[name]) for name in misplaced_booleans(cls, data)}
     unusable = ReadProcessor(stand_in=cls.model_construct(type=data["type"]))
     try:
         processor = cls.model_validate(data)
@@ -53,6 +65,9 @@ def read_processor(
             if found.missing not in unread:
                 node = node_at(item, found.at, reader, key=found.key)
                 problems.add(node, (*path, *found.at), found.message)
+        return unusable
+    except ElisionError as error:
+        problems.add(item, path, str(error))
         return unusable
     except Exception as error:  # noqa: BLE001 (a plugin's own check may raise anything)
         owner = plugins().owner("elision_processors", str(data["type"]))

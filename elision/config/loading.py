@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from elision.archive import open_archive
 from elision.chain import Chain, PrepareError
 from elision.config.check import Checked, check
-from elision.config.problems import one_line, path_text
+from elision.config.problems import one_line, path_text, shown
 from elision.config.shape import AGENT, ATTEMPTS
 from elision.config.sources import text_of
 from elision.errors import ConfigError, Problem
@@ -77,6 +77,9 @@ def lint_file(path: str | Path) -> list[Problem]:
 
 def _chosen(checked: Checked, attempt: int | None) -> int:
     count = len(checked.chains)
+    if attempt is not None and (isinstance(attempt, bool) or not isinstance(attempt, int)):
+        told = f"attempt is {shown(attempt)}; it must be a whole number from 0 up, or None; correct it"
+        raise ConfigError([Problem(checked.source, 0, 0, "attempt", told)])
     if attempt is None and count == 1:
         return 0
     if attempt is not None and 0 <= attempt < count:

@@ -17,12 +17,13 @@ from elision.config.values import Entry, Reader
 from elision.config.wording import complaints
 from elision.errors import ConfigError
 from elision.moment import OnBoundThinking
+from elision.options import Options
 from elision.registry import plugins
 from elision.schedule import Schedule
 from elision.shadow import Mode
 
 
-class ChainOptions(BaseModel):
+class ChainOptions(Options, BaseModel):
     """The options of a chain file beside its processors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)

@@ -13,6 +13,7 @@ from elision.config.entry import node_at
 from elision.config.problems import Path, Problems, shown, suggestion
 from elision.config.values import Entry, Reader, described, is_empty, is_list, is_mapping
 from elision.config.wording import complaints
+from elision.options import Options
 from elision.registry import plugins
 
 KEY = "tests"
@@ -20,7 +21,7 @@ KEY = "tests"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Expected(BaseModel):
+class Expected(Options, BaseModel):
     """What must come of a recorded history."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -47,7 +48,7 @@ class Expected(BaseModel):
         return self
 
 
-class ChainTest(BaseModel):
+class ChainTest(Options, BaseModel):
     """A recorded history, and what must come of it; `elision check` runs it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True)

@@ -6,7 +6,7 @@ from elision.placeholders.calls import call_text, tool_name
 from elision.placeholders.cleaning import clean, clean_name
 from elision.placeholders.facts import PlaceholderFacts
 
-_QUERIES = frozenset({"static", "dynamic", "error", "skill", "input", "recalled"})
+_QUERIES = frozenset({"static", "dynamic", "state", "error", "skill", "input", "recalled"})
 """Classes of calls that can be made again: what they did is not done twice."""
 _REF_CHARS = 64
 _VERSION_CHARS = 40

@@ -125,5 +125,5 @@ def test_a_change_of_form_is_no_column_and_is_allowed() -> None:
 def test_the_classes_that_ship_have_a_cell_for_every_operation() -> None:
     rows = load_table("classes").classes
 
-    assert list(rows) == ["static", "dynamic", "receipt", "skill", "error", "input", "recalled", "unknown"]
+    assert list(rows) == ["static", "dynamic", "state", "receipt", "skill", "error", "input", "recalled", "unknown"]
     assert [name for name, row in rows.items() if set(row.cells) != set(OPERATIONS) or not row.description] == []

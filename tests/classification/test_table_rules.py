@@ -36,6 +36,8 @@ Classes = Callable[..., list[str]]
         ("read_skill_file", {"path": "notes.txt"}, ["dynamic", "skill"]),
         ("mcp__skills__read", {"name": "release"}, ["dynamic", "skill"]),
         ("todowrite", {"todos": []}, ["receipt"]),
+        ("todo_read", {}, ["state"]),
+        ("get_todos", {}, ["dynamic", "state"]),
         ("grep", {"pattern": "x"}, ["static"]),
         ("list_dir", {"path": "."}, ["static"]),
         ("write_file", {"path": "a.py", "content": "x"}, ["receipt"]),

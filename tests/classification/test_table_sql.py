@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from elision.classification import load_table
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 WRITES = (
     "WITH late AS (SELECT id FROM orders) DELETE FROM orders WHERE id IN (SELECT id FROM late)",

@@ -67,11 +67,12 @@ def test_a_huge_message_is_bounded_and_valid(role: str, size: int) -> None:
     assert [texts(view)[index] for index in (0, 3)] == ["Go.", "And now?"]
 
 
-def test_what_can_be_had_again_goes_first_and_no_more_than_is_needed() -> None:
+def test_what_can_be_had_again_goes_first_and_what_the_table_keeps_stays() -> None:
     messages = reading(2, "bash", FILE)
-    messages += conversation("openai").user("More.").step(call("read_file", path="a"), result(FILE)).messages()
-    messages += [{"role": "user", "content": "Well?"}, {"role": "assistant", "content": "Hm."}]
-    view = budget(7500).process(messages, tools=[*READING, *BASH])
+    more = conversation("openai").user("More.")
+    for path in "ab":
+        more = more.step(call("read_file", path=path), result(FILE))
+    view = budget(12_000).process([*messages, *more.messages()], tools=[*READING, *BASH])
 
     assert [(edit.tool, edit.action) for edit in view.edits] == [("read_file", "elide")]
 
@@ -98,13 +99,13 @@ def test_long_values_in_old_arguments_become_pointers_before_steps_go() -> None:
 
 
 def test_the_oldest_steps_go_with_one_note_that_says_how_many() -> None:
-    view = budget(1_000, margin_share=0).process(reading(12))
+    view = budget(1_000, margin_share=0).process(reading(40))
     dropped = [edit for edit in view.edits if edit.action == "drop"]
 
     assert [edit.position for edit in dropped] == [1 + 2 * number for number in range(len(dropped))]
     assert texts(view)[1].startswith(f"[{len(dropped)} earlier steps are left out here")
     assert sum("earlier steps" in text for text in texts(view)) == 1
-    assert view.messages[-2]["tool_calls"][0]["id"] == "call_12"
+    assert view.messages[-2]["tool_calls"][0]["id"] == "call_40"
 
 
 def test_receipts_the_head_and_the_newest_step_stay() -> None:

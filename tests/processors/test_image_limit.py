@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -67,6 +69,66 @@ def test_without_a_number_the_limit_of_the_model_holds_and_the_users_images_coun
     assert repr(view.messages).count("'type': 'image'") == 100
     assert left(run, "", "model: claude-3-5-sonnet-20241022") == "xz"
     assert chain("", "model: gpt-4o").process(run.messages()).edits == ()
+
+
+def sized(width: int, height: int) -> str:
+    """Return a picture whose header gives a size."""
+    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return f"data:image/png;base64,{base64.b64encode(header + bytes(40)).decode()}"
+
+
+SMALL, LARGE = sized(800, 600), sized(1200, 2001)
+CLAUDE = "model: claude-sonnet-4-5"
+
+
+def shots(pictures: list[str], options: str = "", more: str = CLAUDE, user: str = "") -> list[str]:
+    """Return which of the pictures still stand when each was the result of a step, and one more step has come."""
+    run = begun("anthropic").user("Compare it with this.", image(user)) if user else begun("anthropic")
+    for each in pictures:
+        run = run.step(call("screenshot"), result("seen", image(each)))
+    run = run.step(call("read_file", path="a"), result("b"))
+    made = elision.loads(f"history_processors: [{{type: image_limit{options}}}]\n{more}", archive="memory:")
+    views = step_by_step(made, run)
+    return re.findall(r"'data': '([^']+)'", repr(views[-1].messages))
+
+
+def data(*pictures: str) -> list[str]:
+    return [each.partition(",")[2] for each in pictures]
+
+
+def test_with_a_large_image_only_as_few_stay_as_the_provider_takes_then() -> None:
+    assert shots([SMALL] * 25) == data(*[SMALL] * 25)
+    assert shots([SMALL] * 20 + [LARGE]) == data(*[SMALL] * 19, LARGE)
+    assert shots([SMALL] * 25 + [LARGE] * 2) == data(*[SMALL] * 18, *[LARGE] * 2)
+    assert shots([SMALL] * 8 + [LARGE] + [SMALL] * 11) == data(*[SMALL] * 8, LARGE, *[SMALL] * 11)
+
+
+def test_where_the_large_one_is_old_it_goes_and_all_behind_it_stay() -> None:
+    assert shots([SMALL] * 3 + [LARGE] + [SMALL] * 30) == data(*[SMALL] * 30)
+
+
+def test_a_large_image_of_the_user_stays_and_those_of_results_go() -> None:
+    assert shots([SMALL] * 30, user=LARGE) == data(LARGE, *[SMALL] * 19)
+
+
+def test_a_number_of_ones_own_does_not_make_a_request_that_is_refused() -> None:
+    found = shots([SMALL] * 30 + [LARGE], ", keep_images: 28, schedule: every_step")
+
+    assert found == data(*[SMALL] * 19, LARGE)
+
+
+def test_other_models_take_large_images_and_those_at_an_address_count_as_small() -> None:
+    address = "https://example.org/a.png"
+
+    assert shots([SMALL] * 25 + [LARGE], more="model: gpt-4o") == data(*[SMALL] * 25, LARGE)
+    assert len(shots([SMALL] * 25 + [address])) == 25
+
+
+def test_what_the_provider_would_refuse_does_not_wait_for_the_chains_schedule() -> None:
+    made = elision.loads(f"history_processors: [{{type: image_limit}}]\n{CLAUDE}\nschedule: {{polling: 50}}")
+
+    assert not made.processors[0].waits
+    assert elision.processor_types()["image_limit"](keep_images=3).waits
 
 
 def test_the_size_of_base64_counts() -> None:

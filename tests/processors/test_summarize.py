@@ -258,3 +258,16 @@ def test_the_contract() -> None:
         keep_first_steps=0,
         keep_last_steps=1,
     )
+
+
+@pytest.mark.parametrize(("keep_first", "keep_last", "fewest"), [(1, 5, 2), (1, 11, 4), (0, 2, 1), (3, 15, 6)])
+def test_a_limit_just_above_the_steps_that_stay_sums_up_a_third_of_these_at_least(
+    keep_first: int, keep_last: int, fewest: int
+) -> None:
+    options = f"trigger_steps: {keep_first + keep_last + 1}, keep_first_steps: {keep_first}"
+    views = sent(chain(f"{options}, keep_last_steps: {keep_last}"), reads(begun(), 1, keep_first + keep_last + 20))
+    gone = [sum(edit.action == "drop" for edit in view.edits) for view in views]
+    rounds = [after - before for before, after in pairwise(gone) if after != before]
+
+    assert len(rounds) >= 2
+    assert min(rounds) >= fewest

@@ -134,6 +134,25 @@ def test_a_write_that_failed_is_not_listed_as_done() -> None:
     assert field(text, "Written but unverified") == "nothing"
 
 
+@pytest.mark.parametrize(
+    ("printed", "unverified"),
+    [
+        ("1 failed, 4 passed in 0.3s", "a.py"),
+        ("FAILED tests/test_a.py::test_b", "a.py"),
+        ("Traceback (most recent call last):\nKeyError: 1", "a.py"),
+        ("5 passed, 0 failed in 0.3s", "nothing"),
+        ("Success: no issues found", "nothing"),
+    ],
+)
+def test_what_reads_as_failed_verifies_nothing_where_nobody_says_the_status(printed: str, unverified: str) -> None:
+    made = loaded("[{type: recent_steps, keep_last_steps: 2, schedule: every_step}, {type: task_notes}]")
+    run = begun().step(call("write_file", path="a.py"), result("wrote a.py"))
+    run = run.step(call("bash", command="pytest -q"), result(printed))
+    (text,) = notes(last(made, reads(run, 1, 4)))
+
+    assert field(text, "Written but unverified") == unverified
+
+
 def test_without_a_break_there_are_no_notes() -> None:
     run = reads(begun(), 1, 9)
 

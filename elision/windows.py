@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from elision.processor import Processor
 
+_LONGEST = 60
+"""Characters of a model's name that are shown."""
+
 _SHARES = ("trigger_share", "history_share", "window_left_share")
 _LIMITS = (*_SHARES, "trigger_tokens", "trigger_messages", "trigger_steps", "any_of", "all_of")
+
+
+def names_by_window(processors: Iterable[Processor]) -> tuple[str, ...]:
+    """Return the types of those of which something depends on how large the window is, each once."""
+    return tuple(dict.fromkeys(each.type_name for each in processors if goes_by_window(each)))
+
+
+def window_problem(names: Sequence[str], model: str | None) -> str:
+    """Say what processors that go by the window do for a model of which nobody knows it; nothing where it is known."""
+    tokens = assumed_window(model) if names and model is not None else None
+    if tokens is None:
+        return ""
+    does = [f"{name} goes by {tokens} tokens, which are assumed" for name in names if name != "budget"]
+    does += ["budget does nothing"] if "budget" in names else []
+    shown = model if len(model or "") <= _LONGEST else f"{(model or '')[:_LONGEST]}…"
+    return (
+        f"how large the window of {shown!r} is, is not known: {'; '.join(does)}; add 'profile: {{window: "
+        "{input_tokens: N}}' to the chain"
+    )
 
 
 def goes_by_window(processor: Processor) -> bool:
