@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elision.edits import Edit, Pointer, Replace, Template
-from elision.history import Piece, Text
+from elision.message import Piece, Text
 from elision.parts import Observation, PartView
 from elision.said import CallView
 from elision.view import View

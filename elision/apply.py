@@ -15,7 +15,7 @@ from elision.convert import convert, parsed
 from elision.dialect import Dialect, by_name, detect, named
 from elision.documents import MAX_BYTES, Run, parse_document, read_runs, runs_in
 from elision.errors import InputError
-from elision.history import texts_of
+from elision.message import texts_of
 from elision.registry import plugins
 from elision.report import SentView
 from elision.session import ElisionWarning

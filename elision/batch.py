@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from elision.edits import Drop, Edit, Replace
-from elision.history import Address
+from elision.message import Address
 from elision.schedule import Load, Prices, Schedule, counts_tokens, is_due
 from elision.weights import Weights
 

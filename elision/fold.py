@@ -17,8 +17,9 @@ from elision.circumstances import UNTIMED, Circumstances, Times
 from elision.edits import Edit, Tag, length
 from elision.handover import handed_over
 from elision.held import HeldEdits
-from elision.history import Address, History, Segment
+from elision.history import History, Segment
 from elision.hostside import HostSide
+from elision.message import Address
 from elision.moment import Memory, Moment, Request, whole
 from elision.needle import strings_of
 from elision.originals import Originals

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from elision.edits import Edit
-from elision.history import Piece
+from elision.message import Piece
 
 if TYPE_CHECKING:
     from elision.question import Question

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from elision.archive import Store
     from elision.dialect import Dialect
     from elision.guard import Rule
-    from elision.history import ToolCall
+    from elision.message import ToolCall
     from elision.processor import Processor
     from elision.report import AppliedEdit, Refusal
 

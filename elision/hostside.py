@@ -10,7 +10,8 @@ from typing import Any
 
 from elision.dialect import Dialect, Patch
 from elision.edits import Drop, Edit, Insert, Remove, Replace
-from elision.history import Address, Content, History, Image, Message, Opaque, Part, Text, ToolResult, plain
+from elision.history import History
+from elision.message import Address, Content, Image, Message, Opaque, Part, Text, ToolResult, plain
 from elision.overlay import Overlay, content_at
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from elision.history import History, ToolResult, plain
+from elision.history import History
+from elision.message import ToolResult, plain
 from elision.moment import Moment, Request
 from elision.overlay import Overlay
 from elision.standing import UNKNOWN, SkillChange, Standing

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from elision.errors import ArchiveError
-from elision.history import Address, History, Image, Opaque, Part, Piece, Text, Thinking, ToolCall, ToolResult
+from elision.history import History
+from elision.message import Address, Image, Opaque, Part, Piece, Text, Thinking, ToolCall, ToolResult
 from elision.overlay import Overlay, content_at
 
 if TYPE_CHECKING:

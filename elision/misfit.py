@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from elision.errors import closest, nearest
-from elision.history import Role
+from elision.message import Role
 
 if TYPE_CHECKING:
     from elision.dialect import Dialect

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from elision.history import Address, History, Paired
+from elision.history import History, Paired
+from elision.message import Address
 from elision.summaries.summed import Summed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from elision.errors import InputError
-from elision.history import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from elision.message import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 Where: TypeAlias = Literal["head", "middle", "tail"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING
 
-from elision.history import Address, Image, Paired, Text, Thinking, ToolResult
+from elision.history import Paired
+from elision.message import Address, Image, Text, Thinking, ToolResult
 from elision.parts import Observation, PartView
 from elision.said import ThinkingView
 from elision.wholes import StepView

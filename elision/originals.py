@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.edits import Drop, Edit, Replace, arguments_text
 from elision.errors import ArchiveError, ContentError
-from elision.history import Address, History, Image, Piece, Text, Thinking, ToolCall
+from elision.history import History
 from elision.ledger import Ledger
+from elision.message import Address, Image, Piece, Text, Thinking, ToolCall
 from elision.overlay import original
 from elision.summaries.background import Background
 

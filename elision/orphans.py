@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elision.errors import ArchiveError
-from elision.history import Address, History
+from elision.history import History
+from elision.message import Address
 from elision.originals import Originals, Taken
 from elision.redaction import Policy
 

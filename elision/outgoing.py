@@ -11,7 +11,8 @@ from elision.breakpoints import excess_breakpoints
 from elision.cache.cuts import Cut
 from elision.cache.lifetimes import lifetimes
 from elision.dialect import Dialect, Patch
-from elision.history import Address, History, Message, Step, Text
+from elision.history import History, Step
+from elision.message import Address, Message, Text
 from elision.moment import Request
 from elision.overlay import Overlay, Version, content_at
 from elision.question import Decisions

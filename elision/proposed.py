@@ -18,7 +18,8 @@ from elision.edits import (
     chars_of,
 )
 from elision.guard import results_of
-from elision.history import Address, History, Image, Opaque, Text, ToolCall, texts_of
+from elision.history import History
+from elision.message import Address, Image, Opaque, Text, ToolCall, texts_of
 from elision.overlay import content_at
 from elision.report import AppliedEdit
 

@@ -12,7 +12,8 @@ from elision.classification.possible import possible_classes
 
 if TYPE_CHECKING:
     from elision.classification import Table
-    from elision.history import Address, History, Paired
+    from elision.history import History, Paired
+    from elision.message import Address
     from elision.moment import Moment
     from elision.standing import Standing
 

@@ -31,7 +31,7 @@ from elision.guard import (
     redacts,
     results_of,
 )
-from elision.history import Piece, plain
+from elision.message import Piece, plain
 from elision.needle import strings_of
 from elision.originals import Owed, Taken
 from elision.overlay import content_at

@@ -14,6 +14,7 @@ from elision.own_values import own_profile
 from elision.repair import Repair
 from elision.shadow import Shadow
 from elision.standing import UNKNOWN, SkillChange
+from elision.windows import window_problem
 
 if TYPE_CHECKING:
     from elision.cache.report import CacheReport, Sent
@@ -138,6 +139,8 @@ class SentView:
     """What the provider has done with the context of the session's earlier requests (see :meth:`Session.record`)."""
     waiting: Sequence[Waiting] = ()
     """Edits that will be made when their schedule comes due."""
+    by_window: Sequence[str] = ()
+    """Types of processors of the chain that go by the model's window."""
     unreachable: Sequence[Pending] = ()
     """Calls whose placeholders no tool of the request can read back any longer."""
     kept: Kept | None = field(default=None, repr=False, compare=False)
@@ -211,19 +214,27 @@ class SentView:
     def note(self) -> str:
         """One line that says why results stay in the request that a processor wanted out, and what to do; or nothing.
 
-        It is there when tools are not known, when no tool brings results back, and when nothing at all was removed.
+        It is there when tools are not known, when no tool brings results back, and when nothing at all was removed;
+        and when processors go by the window of a model of which nobody knows it.
         """
+        with own_profile(self.kept.request.own if self.kept else None):
+            assumed = window_problem(self.by_window, self.model)
+        return "; ".join([*self._why_it_stays(), *([assumed] if assumed else [])])
+
+    def _why_it_stays(self) -> list[str]:
         waiting = [] if self.removed else [f"nothing is removed yet: {each}" for each in self.waiting]
         if self.refusals and not self.removed and not self.held_up_by_unknown and not waiting:
-            (reason, count), *_ = Counter(refusal.reason for refusal in self.refusals).most_common(1)
-            return f"nothing was removed: {count} of {len(self.refusals)} refusals say: {reason}"
+            (rule, count), *_ = Counter(refusal.rule for refusal in self.refusals).most_common(1)
+            reasons = Counter(refusal.reason for refusal in self.refusals if refusal.rule == rule)
+            (reason, _), *_ = reasons.most_common(1)
+            return [f"nothing was removed: {count} of {len(self.refusals)} refusals are by {rule}, such as: {reason}"]
         lines = waiting
         if self.unknown_tools:
             table = self.kept.standing.table if self.kept else None
             lines.append(_unknown_note(self.unknown_tools, table.name if table else ""))
         no_way = Counter(refusal.reason for refusal in self.refusals if refusal.rule == "way_back")
         lines += [f"{count} results stay in the request: {reason}" for reason, count in no_way.items()]
-        return "; ".join(lines)
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data, without the messages."""
@@ -261,9 +272,12 @@ def _unknown_note(tools: Sequence[str], table: str) -> str:
     shown = ", ".join(repr(name)[:60] for name in tools[:5]) + (", …" if len(tools) > 5 else "")
     inline = table.startswith("<")
     named = "the chain's own table" if inline else f"the table {table!r}"
-    option = "" if inline or table == "default" else f" --table {table}"
+    option = " --chain CHAIN" if inline else "" if table == "default" else f" --table {table}"
+    prints = "the rules to add to it"
+    if not inline:
+        prints = "a table with rules to add, for a FILE that the chain names (classification: FILE)"
     return (
         f"some results of {shown} stay in the request: {named} has no rule that knows them; elision classify RUN"
-        f"{option} --suggest prints a table with rules to add, for a FILE that the chain names (classification: FILE); "
+        f"{option} --suggest prints {prints}; "
         "classification: none asks no table, so that receipts, skills and errors may go too"
     )

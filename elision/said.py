@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from elision.edits import Replace, Template
 from elision.errors import ArchiveError
-from elision.history import Thinking, ToolCall
+from elision.message import Thinking, ToolCall
 from elision.overlay import content_at
 from elision.pairing import result_of, step_at
 from elision.parts import Observation, PartView

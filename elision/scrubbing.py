@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
-from elision.history import has_surrogates
+from elision.message import has_surrogates
 
 T = TypeVar("T")
 

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from elision.edits import Insert
 from elision.fold import Fold
-from elision.history import Address, History, Piece, Step, ToolResult, has_surrogates
+from elision.history import History, Step
+from elision.message import Address, Piece, ToolResult, has_surrogates
 from elision.needle import Needle, parts_of
 from elision.outgoing import Outgoing
 from elision.overlay import Overlay, original

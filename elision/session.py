@@ -86,8 +86,8 @@ class Session:
         """Whether whoever asks sends what a view has in ``params``; set by what does so."""
         self.decided: Callable[[Session, Fold], object] | None = None
         """Called with the decisions of a request before it is made of them; set by what sends it."""
-        self.usage: list[Usage] = []
-        """What the provider has reported of each answered request (``elision.completion``)."""
+        self.usage: list[Usage] = self._originals.background.used
+        """What providers have reported of each answered request."""
         self.calibrations: dict[str | None, Calibration] = {}
         """What each model's provider counts over what we count; for requests to come only."""
         self.view: SentView | None = None
@@ -320,6 +320,7 @@ class Session:
             problems=tuple(problems),
             native=tuple(self._native),
             waiting=fold.scheduler.waiting(),
+            by_window=self.chain.by_window,
             unreachable=fold.ways_back.unreachable_calls(),
             kept=Kept(fold.history, fold.standing, fold.overlay, whole(fold.history), facts),
             tools=self._stable_tools(facts.tools),

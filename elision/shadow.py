@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from elision.history import History, Message, texts_of
+from elision.history import History
+from elision.message import Message, texts_of
 
 Mode: TypeAlias = Literal["live", "shadow"]
 

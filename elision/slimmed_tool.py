@@ -11,7 +11,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from elision.errors import ArchiveError, ElisionError, InputError
-from elision.history import Text
+from elision.message import Text
 from elision.reducing import Slimming, Truncation, slim_content, truncate_content
 
 if TYPE_CHECKING:

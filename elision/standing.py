@@ -8,7 +8,9 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elision.history import Address, History, Paired, ToolCall, ToolResult, plain
+from elision.failed_text import reads_as_failure
+from elision.history import History, Paired
+from elision.message import Address, ToolCall, ToolResult, plain
 
 if TYPE_CHECKING:
     from elision.classification import Classification, Facts, Table
@@ -179,6 +181,7 @@ class Standing:
         if paired.call is None:
             return
         call, failed = paired.call, self._status(paired) == "error"
+        useless = failed or self._reads_as_failure(paired, classes)
         key = table.same_call(call)
         resource, extent = table.subject(call)
         directory = self._directories.enter(call) if self._directories else ""
@@ -188,10 +191,16 @@ class Standing:
             self._pin(resource or key, extent, paired)
         if failed:
             self._failed.setdefault(key, []).append(paired.address)
-        elif key in self._failed:
+        elif key in self._failed and not useless:
             self._note(self._failed.pop(key), self._resolved)
         if resource is not None:
-            self._about(resource, extent, paired.address, failed=failed, writes=RECEIPT in classes)
+            self._about(resource, extent, paired.address, failed=useless, writes=RECEIPT in classes)
+
+    def _reads_as_failure(self, paired: Paired, classes: frozenset[str]) -> bool:
+        """Whether a result without a status says itself that its call has failed: what it would replace stays then."""
+        if self._status(paired) is not None:
+            return False
+        return reads_as_failure(self._text(paired.address), query="dynamic" not in classes)
 
     def _about(self, resource: str, extent: str, address: Address, *, failed: bool, writes: bool) -> None:
         """A write, or a reading of the whole, supersedes all that is known of a resource; else the same part of it."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from elision.history import Address, Content, History, Step, ToolCall, ToolResult, has_surrogates
+from elision.history import History, Step
+from elision.message import Address, Content, ToolCall, ToolResult, has_surrogates
 from elision.scrubbing import without_surrogates
 from elision.unsaid import Unsaid
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from elision.history import Kind, Role
+from elision.message import Kind, Role
 from elision.needle import Where
 from elision.report import Failure
 

@@ -13,8 +13,9 @@ from elision.convert import parsed
 from elision.dialect import Dialect, detect, named
 from elision.errors import InputError
 from elision.following import Following, Spot
-from elision.history import Address, History, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from elision.history import History
 from elision.incoming import incoming
+from elision.message import Address, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from elision.needle import Needle, Where, parts_of
 from elision.registry import plugins
 from elision.session import ElisionWarning, Session

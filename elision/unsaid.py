@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from elision.dialect import Dialect
-from elision.history import Content, History, Text
+from elision.history import History
+from elision.message import Content, Text
 
 Said: TypeAlias = Mapping[int, tuple[Content, ...]]
 """Content by the index of its part."""

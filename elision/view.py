@@ -16,7 +16,8 @@ from elision.binding import Binding
 from elision.breakpoints import Breakpoints, breakpoints_for
 from elision.cache.cuts import Cut
 from elision.edits import CacheBreakpoint, Insert, Replace, Tag, Ttl
-from elision.history import Address, History, Kind, Opaque, Paired, Thinking, ToolCall, ToolResult
+from elision.history import History, Paired
+from elision.message import Address, Kind, Opaque, Thinking, ToolCall, ToolResult
 from elision.moment import KeyIndex, Memory, Moment, Request
 from elision.overlay import Overlay
 from elision.pairing import step_at

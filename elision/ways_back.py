@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from elision.edits import Pointer, Template
 from elision.guard import arguments_can_come_back, can_come_back, file_can_be_read
-from elision.history import Address, History, ToolCall
+from elision.history import History
+from elision.message import Address, ToolCall
 from elision.moment import Memory, Moment, Request
 from elision.overlay import Overlay, Version
 from elision.pairing import step_at

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from elision.history import Address, History, Image, Opaque, Step, ToolResult
+from elision.history import History, Step
+from elision.message import Address, Image, Opaque, ToolResult
 from elision.overlay import Overlay, content_at
 from elision.tokens import count_part
 

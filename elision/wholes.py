@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elision.edits import Drop
-from elision.history import Address, Image, Kind, Role, Step, Text, ToolCall, ToolResult
+from elision.history import Step
+from elision.message import Address, Image, Kind, Role, Text, ToolCall, ToolResult
 from elision.originals import MAX_ADDED_CHARS
 from elision.parts import Observation, PartView
 

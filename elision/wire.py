@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elision.history import Address
+    from elision.message import Address
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openai import OpenAIError
+
 import elision
 
 SYSTEM = "You are a careful programmer. Work in the current folder with the tools. When all is done, say so."
@@ -106,14 +108,12 @@ def work(task: str, *, model: str, chain: str | elision.Chain, steps: int = 200,
     loaded = chain if isinstance(chain, elision.Chain) else elision.load(chain)
     run = Run(messages=[{"role": "system", "content": SYSTEM}, {"role": "user", "content": task}])
     with loaded.session() as session:
-        while run.steps < steps:
+        while run.steps < steps and not run.done:
             said = elision.completion(model, run.messages, session=session, tools=TOOLS, **options).choices[0].message
             run.messages.append(said.model_dump(exclude_none=True))
             run.steps += 1
-            if not said.tool_calls:
-                run.done = True
-                break
-            for call in said.tool_calls:
+            run.done = not said.tool_calls
+            for call in said.tool_calls or ():
                 run.calls[call.function.name] += 1
                 text = answer(call.function.name, call.function.arguments, loaded.opened_archive)
                 run.messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
@@ -138,8 +138,8 @@ def main() -> int:
             return agent_script.compare([chain] if chain else None, given.steps, given.shape)
         with tempfile.TemporaryDirectory() as made, contextlib.chdir(given.folder or made):
             run = work(given.task, model=given.model, chain=chain or "default", steps=given.steps)
-    except elision.ElisionError as error:
-        raise SystemExit(str(error)) from None
+    except (elision.ElisionError, OSError, OpenAIError) as error:
+        raise SystemExit(str(error).strip() or repr(error)) from None
     ended = "" if run.done else ", stopped by --steps"
     print(run.messages[-1].get("content") or "", f"[{run.steps} steps{ended}, {dict(run.calls)}]", sep="\n")
     return 0 if run.done else 1

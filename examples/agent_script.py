@@ -222,12 +222,12 @@ def table(found: Iterable[Figures], width: int = 24) -> list[Figures]:
 
 def compare(chains: Sequence[str] | None, steps: int, shape: str | None = None) -> int:
     """Print what the task costs under each chain, in each shape or in one; return 1 if a run failed."""
+    for chain in chains or ():
+        elision.load(chain)
     if steps < FEWEST_STEPS:
         raise elision.InputError(f"--steps: {steps} are too few; the scripted task has {FEWEST_STEPS} at least")
     if shape not in (None, *MODELS):
         raise elision.InputError(f"--shape: there is no {shape!r}; shapes are {', '.join(MODELS)}")
-    for chain in chains or ():
-        elision.load(chain)
     jobs = 1 if chains else os.cpu_count() or 1
     names = chains or list(shipped_chains())
     found = runs(names, [shape] if shape else list(MODELS), steps, jobs)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Python
 from guarded import Plan, planned
 
 import elision
@@ -56,27 +55,25 @@ def custom_run(*names: str) -> list[Any]:
     return run.messages()
 
 
-def first_use(folder: Path, messages: list[Any], **chains: str) -> tuple[list[tuple[float, str]], str]:
+def first_use(python: Python, folder: Path, messages: list[Any], **chains: str) -> tuple[list[tuple[float, str]], str]:
     """Return what is left of the tokens and the note, chain by chain, and what was said on standard error."""
     for name, yaml in chains.items():
         (folder / f"{name}.yaml").write_text(yaml, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", CUSTOM, *(f"{name}.yaml" for name in chains)],
+    done = python(
+        *("-c", CUSTOM, *(f"{name}.yaml" for name in chains)),
         cwd=folder,
         env={name: value for name, value in os.environ.items() if name != "ELISION_ARCHIVE"},
-        input=json.dumps(messages),
-        capture_output=True,
-        text=True,
+        given=json.dumps(messages),
         check=True,
     )
     return json.loads(done.stdout), done.stderr
 
 
 def test_install_a_three_line_yaml_and_one_chain_process_on_a_custom_agents_history_saves_tokens(
-    tmp_path: Path,
+    tmp_path: Path, python: Python
 ) -> None:
     messages = custom_run("get_pressure", "read_valve", "list_alarms")
-    ((left, note),), said = first_use(tmp_path, messages, chain=THREE_LINES)
+    ((left, note),), said = first_use(python, tmp_path, messages, chain=THREE_LINES)
 
     assert left < 0.6
     assert (note, said) == ("", "")
@@ -86,12 +83,13 @@ def test_install_a_three_line_yaml_and_one_chain_process_on_a_custom_agents_hist
 
 
 def test_install_a_three_line_yaml_on_a_custom_agents_history_says_in_one_line_why_not_and_what_to_add(
-    tmp_path: Path,
+    tmp_path: Path, python: Python
 ) -> None:
     (tmp_path / "rules.yaml").write_text(
         'extends: default\nrules:\n  - {tool: "{frobnicate,defenestrate}", class: dynamic}\n', encoding="utf-8"
     )
     (alone, with_rules, without_a_table), said = first_use(
+        python,
         tmp_path,
         custom_run("frobnicate", "defenestrate"),
         alone=THREE_LINES,

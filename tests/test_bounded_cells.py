@@ -15,6 +15,7 @@ from table_runs import (
     write,
 )
 
+import elision
 from elision.testing import call, result
 
 WHEN_SUPERSEDED = {"extends": "default", "classes": {"static": {"cells": {"clear": {"when": "superseded"}}}}}
@@ -135,3 +136,25 @@ def test_what_was_refused_and_is_made_later_is_no_longer_reported_as_refused() -
     both = {edit.call_id for edit in views[-1].edits} & {each.call_id for each in views[-1].refusals}
 
     assert both == set()
+
+
+@pytest.mark.parametrize("processor", ["clear_tool_results, keep: 0", "recent_steps, keep_last_steps: 1", "supersede"])
+@pytest.mark.parametrize(
+    ("table", "tool"),
+    [("default", "todo_read"), ("default", "get_todo_list"), ("claude_code", "TaskList"), ("deepagents", "read_todos")],
+)
+def test_of_the_agents_own_state_the_newest_reading_stays_however_old_it_is(
+    processor: str, table: str, tool: str
+) -> None:
+    chain = elision.loads(
+        f"history_processors: [{{type: {processor}}}]\nschedule: every_step\nclassification: {table}", archive="memory:"
+    )
+    run = begun()
+    for number in range(3):
+        run = run.step(call(tool), result(f"{number}: [ ] mend the loader\n" * 9))
+    for number in range(9):
+        run = run.step(*read(f"{number}.py"))
+    views = step_by_step(chain, run.step(*read("last.py")))
+
+    assert "2: [ ] mend the loader" in repr(views[-1].messages)
+    assert ("1: [ ] mend the loader" in repr(views[-1].messages)) is (processor == "supersede")

@@ -13,7 +13,7 @@ from elision.chain import Chain
 from elision.convert import Converted, convert, parsed
 from elision.dialect import Dialect, by_name
 from elision.documents import Run
-from elision.history import Thinking, texts_of
+from elision.message import Thinking, texts_of
 from elision.registry import plugins
 from elision.testing import call, conversation, image, result, text, thinking
 from elision.testing.parts import DIALECT_OF, SHAPES, Shape

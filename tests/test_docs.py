@@ -8,8 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 import pytest
 from doc_blocks import ROOT, blocks, documents, make_importable
+from forked import Python
 
 import elision
 from elision import hookspecs
@@ -82,17 +81,16 @@ def test_readme_and_contributing_give_the_same_command_for_the_tests() -> None:
     assert f"```sh\n{first_block('Run the tests')}```" in DOCUMENTS["CONTRIBUTING.md"]
 
 
-def test_the_example_in_the_readme_prints_the_table_that_is_shown_and_recalls_what_went(tmp_path: Path) -> None:
+def test_the_example_in_the_readme_prints_the_table_that_is_shown_and_recalls_what_went(
+    tmp_path: Path, python: Python
+) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     environ = {name: value for name, value in os.environ.items() if name != "ELISION_ARCHIVE"}
     apply, recall = (
-        subprocess.run(
-            [sys.executable, "-m", "elision", *shlex.split(first_block("Try it", after=block).splitlines()[-1])[1:]],
+        python(
+            *("-m", "elision", *shlex.split(first_block("Try it", after=block).splitlines()[-1])[1:]),
             cwd=tmp_path,
             env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
         )
         for block in (0, 3)
     )
@@ -119,14 +117,12 @@ def test_the_reasons_in_the_readme_why_results_stay_are_counted(sample_run: Any)
     assert {reason: int(number) for number, reason in told} == counted
 
 
-def test_the_program_in_the_readme_prints_what_is_shown(tmp_path: Path) -> None:
+def test_the_program_in_the_readme_prints_what_is_shown(tmp_path: Path, python: Python) -> None:
     (chain, *_), (program, *_) = (blocks(DOCUMENTS["README.md"], language) for language in ("yaml", "python"))
     shown = DOCUMENTS["README.md"].split(program.text)[1].split("```\n")[2]
     (tmp_path / "chain.yaml").write_text(chain.text, encoding="utf-8")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    done = subprocess.run(
-        [sys.executable, "-c", program.text], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = python("-c", program.text, cwd=tmp_path)
 
     assert (done.stdout, done.returncode) == (shown, 0), done.stderr
 
@@ -155,7 +151,7 @@ def test_each_excluded_release_is_explained() -> None:
     assert [version for version in excluded if f"`{version}`" not in DOCUMENTS["docs/dependencies.md"]] == []
 
 
-def test_the_plugin_in_the_documents_works_as_written(tmp_path: Path) -> None:
+def test_the_plugin_in_the_documents_works_as_written(tmp_path: Path, python: Python) -> None:
     module, check, *_ = (block.text for block in blocks(PLUGINS, "python"))
     project = tomllib.loads(blocks(PLUGINS, "toml")[0].text)
     (name, value), *_ = project["project"]["entry-points"]["elision"].items()
@@ -168,15 +164,9 @@ def test_the_plugin_in_the_documents_works_as_written(tmp_path: Path) -> None:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 0.1.0\n", encoding="utf-8")
     (metadata / "entry_points.txt").write_text(f"[elision]\n{name} = {value}\n", encoding="utf-8")
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
-    for command in (["use.py"], ["-m", "pytest", "-q", "-p", "no:cacheprovider"]):
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""}
+    for command in ([tmp_path / "use.py"], ["-m", "pytest", "-q", "-p", "no:cacheprovider"]):
+        done = python(*command, cwd=tmp_path, env=environ)
 
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -102,14 +102,19 @@ def test_the_command_in_the_readme_prints_the_table(
     ("arguments", "told"),
     [
         (["--chain", "defalt"], "did you mean 'default'?"),
+        (["--chain", "defalt", "--steps", "5"], "did you mean 'default'?"),
         (["--chain", "default", "--steps", "3"], "--steps: 3 are too few; the scripted task has 11 at least"),
         (["--chain", "default", "--shape", "opnai"], "--shape: there is no 'opnai'; shapes are openai, anthropic"),
         (["--model", "gpt-4.1", "--chain", "defalt"], "did you mean 'default'?"),
+        (["--model", "gpt-4.1", "--folder", "nowhere"], "No such file or directory: 'nowhere'"),
+        (["--model", "nobody/nothing"], "You passed model=nobody/nothing"),
+        (["--model", "gpt-4.1"], "set the `OPENAI_API_KEY`"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_one_line_before_anything_is_run(
     arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr(sys, "argv", ["agent.py", *arguments])
     with pytest.raises(SystemExit) as ended:
         agent.main()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_file import LITELLM, LONG
 from doc_blocks import ROOMS, ROOT
 
 SETUPTOOLS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -103,3 +104,10 @@ def test_mypy_sees_at_least_as_many_files_as_the_wheel_has_modules() -> None:
 
     assert counted is not None, done.stdout + done.stderr
     assert int(counted[1]) >= len(modules())
+
+
+def test_the_files_of_tests_that_workers_begin_with_are_there() -> None:
+    names = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+
+    assert [name for name in LONG if name not in names] == []
+    assert [start for start in LITELLM if not any(name.startswith(start) for name in names)] == []

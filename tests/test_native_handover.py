@@ -93,7 +93,7 @@ def test_without_a_table_only_the_users_tools_are_excluded() -> None:
 
 # Summaries of the provider's own.
 
-PROTECTED = "receipt, skill, error, input, recalled, unknown"
+PROTECTED = "state, receipt, skill, error, input, recalled, unknown"
 
 
 def told(text: str) -> list[str]:

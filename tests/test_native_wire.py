@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from litellm_wire import sent_by_litellm
+from forked import RunScript
 from native_runs import CLAUDE, native, searches
 from scheduled_runs import cleared, words
 
@@ -24,7 +24,7 @@ def handed_over(shape: Any, model: str, **said: Any) -> tuple[SentView, list[Any
 
 
 @pytest.fixture(scope="module")
-def wire() -> dict[str, dict[str, Any]]:
+def wire(with_litellm: RunScript) -> dict[str, dict[str, Any]]:
     """Return what litellm sent of each kind of request, and got back."""
     chat, messages = handed_over("openai", f"anthropic/{CLAUDE}"), handed_over("anthropic", f"anthropic/{CLAUDE}")
     invoke = handed_over("anthropic", f"bedrock/{BEDROCK}")
@@ -55,7 +55,8 @@ def wire() -> dict[str, dict[str, Any]]:
     }
     asked = {"max_tokens": 90, "context_management": invoke[0].params["context_management"]}
     requests["invoke"] = {"call": "invoke", "model": BEDROCK, "messages": invoke[1], **asked}
-    return dict(zip(requests, sent_by_litellm([*requests.values()]), strict=True))
+    sent, *_ = with_litellm("litellm_wire.py", given=[*requests.values()])
+    return dict(zip(requests, sent, strict=True))
 
 
 ASKED = {

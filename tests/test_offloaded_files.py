@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Python
 from guarded import planned
 from offload_runs import FOLDER, files, lines, offloading, paths, quietly, results, searching
 
@@ -264,9 +265,9 @@ offloading().process(searching(lines(400)).messages())
 """
 
 
-def test_killed_between_the_file_and_the_archive_the_view_is_the_same_after_a_restart() -> None:
+def test_killed_between_the_file_and_the_archive_the_view_is_the_same_after_a_restart(python: Python) -> None:
     code = STOPPED.format(tests=str(Path(__file__).parent))
-    done = subprocess.run([sys.executable, "-c", code], check=False)
+    done = python("-c", code)
     between = files()
     chain, messages = offloading(), searching(LONG).messages()
     view = chain.process(messages)
@@ -276,11 +277,23 @@ def test_killed_between_the_file_and_the_archive_the_view_is_the_same_after_a_re
     assert chain.opened_archive.get(view.edits[0].ref).content == LONG
 
 
-def test_several_processes_at_once_write_the_same_content_once() -> None:
-    code = STOPPED.format(tests=str(Path(__file__).parent)).replace("Archive.put_all", "Archive.unused")
-    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+FOUR = """
+import os
+for _ in range(4):
+    if os.fork() == 0:
+        break
+else:
+    codes = [os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(4)]
+    print(codes, flush=True)
+    os._exit(0)
+"""
 
-    assert [each.wait(timeout=60) for each in running] == [0] * 4
+
+def test_several_processes_at_once_write_the_same_content_once(python: Python) -> None:
+    code = STOPPED.format(tests=str(Path(__file__).parent)).replace("Archive.put_all", "Archive.unused")
+    done = python("-c", FOUR + code)
+
+    assert done.stdout == "[0, 0, 0, 0]\n", done.stderr
     assert files() == [NAME]
     assert Path(FOLDER, NAME).read_text() == LONG
 

@@ -6,13 +6,12 @@ import dataclasses
 import inspect
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from doc_blocks import ROOT, blocks
+from forked import Python
 
 import elision
 from elision import AppliedEdit, Failure, Pending, Refusal, SentView, Tokens, registry
@@ -113,7 +112,7 @@ check_processor(CutOld, max_examples=20, keep_last=0, keep_lines=1)
 
 @pytest.mark.parametrize("leaves_its_own_alone", [True, False])
 def test_a_mark_of_a_plugin_is_left_alone_by_the_two_lines_of_its_page(
-    leaves_its_own_alone: bool, tmp_path: Path
+    leaves_its_own_alone: bool, tmp_path: Path, python: Python
 ) -> None:
     _, _, module = (block.text for block in blocks(PLUGINS, "python"))
     two_lines = re.compile(r" +if lines and lines\[-1\]\.endswith.*\n +continue\n")
@@ -125,9 +124,7 @@ def test_a_mark_of_a_plugin_is_left_alone_by_the_two_lines_of_its_page(
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 0.1.0\n", encoding="utf-8")
     (metadata / "entry_points.txt").write_text("[elision]\nacme = acme_cut\n", encoding="utf-8")
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", CHECK], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
-    )
+    done = python("-c", CHECK, cwd=tmp_path, env=environ)
 
     assert two_lines.search(module)
     assert (done.returncode == 0) == leaves_its_own_alone, done.stderr

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Python
 from hypothesis import given
 from hypothesis import strategies as st
 from offload_runs import files, lines, offloading, quietly, searching
@@ -204,7 +203,7 @@ print(json.dumps([view.live, view.messages, view.decided]))
 
 
 def test_a_session_that_goes_from_shadow_to_live_between_processes_sends_what_its_shadow_decided(
-    tmp_path: Path,
+    tmp_path: Path, python: Python
 ) -> None:
     (tmp_path / "chain.yaml").write_text(
         "history_processors: [{type: clear_tool_results, keep: 2}, {type: offload, threshold_tokens: 200}]\n"
@@ -216,14 +215,7 @@ def test_a_session_that_goes_from_shadow_to_live_between_processes_sends_what_it
 
     def process(mode: str, stop: int) -> Any:
         environ = {name: value for name, value in os.environ.items() if name != "ELISION_ARCHIVE"}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, mode, str(stop)],
-            cwd=tmp_path,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = python("-c", PROGRAM, mode, stop, cwd=tmp_path, env=environ, check=True)
         return json.loads(done.stdout)
 
     was_live, sent, in_shadow = process("shadow", 61)

@@ -96,3 +96,43 @@ def test_a_chain_in_place_of_a_session_is_refused_in_plain_words() -> None:
     chain: Any = elision.Chain([Truncate()], archive="memory:")
     with pytest.raises(elision.InputError, match="session"):
         elision.completion("gpt-4.1", [{"role": "user", "content": "Go."}], session=chain)
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ({"tests": 5}, "tests: tests is 5; it must be a list"),
+        ({"tests": None}, "tests: tests is empty; it must be a list"),
+        ({"tests": "run.json"}, "tests: tests is 'run.json'; it must be a list"),
+        ({"tests": [7]}, "tests[0]: tests[0] is 7; it must be a mapping"),
+        ({"tests": [{"history": "a.json"}]}, "tests[0]: 'tests[0]' needs 'expect'"),
+        ({"mode": {"shadow": True}}, "mode: mode is a mapping; it must be 'live' or 'shadow'"),
+        ({"archive": {"folder": "x"}}, "archive: archive is a mapping; it must be text"),
+        ({"model": {"name": "x"}}, "model: model is a mapping; it must be text"),
+        ({"schedule": {"poling": 5}}, "schedule.poling: 'schedule' has no option 'poling'; did you mean 'polling'?"),
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_told_with_what_is_allowed(option: Any, told: str) -> None:
+    with pytest.raises(elision.ConfigError) as caught:
+        elision.Chain([Truncate()], **option)
+
+    assert str(caught.value).startswith(f"chain: {told}")
+
+
+def test_tests_of_a_chain_can_be_given_in_python_as_in_a_file() -> None:
+    chain = elision.Chain([Truncate()], archive="memory:", tests=[{"history": "a.json", "expect": {"kept": ["c1"]}}])
+
+    assert [each.expect.kept for each in chain.tests] == [["c1"]]
+
+
+@pytest.mark.parametrize("given", ["x", True, 1.5, [0], {"attempt": 1}])
+def test_an_attempt_that_is_no_number_is_told_with_what_is_allowed(given: Any) -> None:
+    with pytest.raises(elision.ConfigError, match=r"attempt is .*; it must be a whole number from 0 up, or None"):
+        elision.load("default", attempt=given)
+
+
+@pytest.mark.parametrize("given", [5, True, ["x"], {}])
+def test_an_archive_that_is_no_text_and_no_path_makes_no_folder(given: Any) -> None:
+    for opening in (lambda: elision.load("default", archive=given), lambda: elision.open_archive(given)):
+        with pytest.raises(elision.ConfigError, match="an archive is named by text or a path, this is of type"):
+            opening()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from elision.history import ToolCall
+from elision.message import ToolCall
 
 if TYPE_CHECKING:
     from elision.classification import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from elision.history import has_surrogates
+from elision.message import has_surrogates
 
 _LONGEST_READ = 16_000_000
 """Characters up to which a text is read as JSON: some seconds of work."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elision.graphemes import bound_at
-from elision.history import Content, Text
+from elision.message import Content, Text
 from elision.reducing.json_text import Number, write
 from elision.reducing.limit import Limit, is_shorter
 from elision.reducing.records import Records, find_records

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from elision.history import Content, Text, plain
+from elision.message import Content, Text, plain
 from elision.reducing.bounds import head_end, sendable, tail_start
 from elision.reducing.data import binary_note, is_binary, without_base64, without_nuls
 from elision.reducing.error_lines import error_lines, error_places

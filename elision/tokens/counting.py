@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from elision.history import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from elision.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from elision.own_values import OwnProfile, in_force
 from elision.tokens.counters import counter_for
 from elision.tokens.media import image_size
