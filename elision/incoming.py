@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elision.errors import InputError, nearest
+from elision.errors import InputError, closest, nearest
 from elision.moment import OnBoundThinking, Request
 from elision.parameters import HEADERS, drops_block
 
@@ -58,9 +58,11 @@ def incoming(
         request = messages
         key = next((name for name in _BESIDE if name in request), None)
         if key is None:
-            meant = nearest("messages", map(str, request), what="it has")
+            keys = list(map(str, request))
+            near = closest("messages", keys)
+            has = f"it has {near!r}" if near else nearest("messages", keys, what="it has")
             raise InputError(
-                f"messages: the request has no key 'messages'; {meant}; give a list there (or under input or contents)"
+                f"messages: the request has no key 'messages'; {has}; give the list as messages (or input or contents)"
             )
         _refuse_held(request)
         messages = request[key]

@@ -171,7 +171,7 @@ def test_tokens_before_and_after_are_counted_when_asked_for() -> None:
 
 
 def test_a_request_without_messages_names_the_key_that_was_probably_meant() -> None:
-    with pytest.raises(InputError, match=r"the request has no key 'messages'; did you mean 'mesages'\?"):
+    with pytest.raises(InputError, match=r"the request has no key 'messages'; it has 'mesages'; give"):
         CHAINS["last_n"].process({"mesages": MESSAGES})
 
 

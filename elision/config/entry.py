@@ -13,7 +13,7 @@ from elision.compat import SWEAGENT_TYPES
 from elision.config.problems import Path, Problems, shown, suggestion
 from elision.config.values import Entry, Reader, described, is_known, is_mapping, tag_problem
 from elision.config.wording import complaints
-from elision.errors import ElisionError
+from elision.errors import ElisionError, closest
 from elision.options import misplaced_booleans
 from elision.registry import plugins
 
@@ -99,7 +99,9 @@ def _class_of(
     types = sorted({*known, *beside})
     names = ", ".join(types)
     if "type" not in entries:
-        problems.add(item, path, f"a processor needs 'type'; known: {names}; add it")
+        slip = closest("type", entries)
+        told = f"it has {shown(slip)}; rename it" if slip else f"known: {names}; add it"
+        problems.add(item, path, f"a processor needs 'type'; {told}")
         return None
     name = data.get("type")
     if "type" in data and not isinstance(name, str):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elision.config.document import read_text
-from elision.errors import ConfigError, Problem, nearest
+from elision.errors import ConfigError, Problem, closest, nearest
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+
+_MOST_BESIDE = 1_000
+"""Most files of a folder in which a name is looked for."""
 
 
 def shipped_chains() -> Mapping[str, Traversable]:
@@ -35,5 +40,16 @@ def text_of(source: str | Path) -> str:
         return read_text(Path(source))
     except FileNotFoundError:
         told = "there is no such file, and no shipped chain of that name"
-        names = nearest(str(source)[:60], shipped, what="shipped chains")
+        beside = closest(Path(source).name, _beside(Path(source)))
+        if beside is not None and closest(str(source)[:60], shipped) is None:
+            names = f"did you mean {str(Path(source).with_name(beside))!r}?"
+        else:
+            names = nearest(str(source)[:60], shipped, what="shipped chains")
         raise ConfigError([Problem(str(source), 0, 0, "", f"{told}; {names}")]) from None
+
+
+def _beside(path: Path) -> list[str]:
+    """Return the names of YAML files in the folder of one that is not there."""
+    with suppress(OSError):
+        return [each.name for each in islice(path.parent.iterdir(), _MOST_BESIDE) if each.suffix in {".yaml", ".yml"}]
+    return []

@@ -61,6 +61,15 @@ def test_a_missing_file_names_the_nearest_shipped_chain(tmp_path: Path) -> None:
     assert ", ".join(shipped_chains()) == SHIPPED
 
 
+def test_a_missing_file_names_the_nearest_one_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "chain.yaml").write_text("history_processors: []", encoding="utf-8")
+    missing = tmp_path / "chan.yaml"
+
+    assert _told(missing) == (
+        f"{missing}: there is no such file, and no shipped chain of that name; did you mean '{tmp_path}/chain.yaml'?"
+    )
+
+
 def test_a_folder_is_not_a_chain(tmp_path: Path) -> None:
     assert _told(tmp_path) == f"{tmp_path}: this is a folder; name a file in it"
 

@@ -65,6 +65,12 @@ def test_a_processor_without_type_lists_the_types(problems: Lines, processor_nam
     ]
 
 
+def test_a_misspelt_type_is_named(problems: Lines) -> None:
+    lines = problems("history_processors: [{typ: truncate}]")
+
+    assert lines[0] == "chain.yaml:1:22: history_processors[0]: a processor needs 'type'; it has 'typ'; rename it"
+
+
 def test_a_type_that_is_no_name_lists_the_types(problems: Lines, processor_names: str) -> None:
     lines = problems("history_processors: [{type: 5}]")
 
