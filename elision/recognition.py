@@ -20,7 +20,8 @@ class Known:
 
     A message is recognised by identity, or by equality, together with its content and the length of content that is a
     list: a host that edits its messages in place is noticed, too.  In a history longer than ``LOOKED_INTO`` that is so
-    at once for the newer half of as many messages, and for older ones within a few requests.
+    at once for the newer half of as many messages, and for older ones within a few requests; so it is for objects that
+    are equal to those before, and others.
     """
 
     def __init__(self) -> None:
@@ -34,11 +35,13 @@ class Known:
         known = len(self.raws)
         if len(messages) < known:
             return "other"
-        same = all(map(operator.is_, self.raws, messages))
         try:
-            if not same and messages[:known] != self.raws:
+            # Objects that are the same are not compared any further.
+            if messages[:known] != self.raws:
                 return "other"
-            unchanged = all(self._is_unchanged(messages, *span) for span in self._spans(known))
+            spans = self._spans(known)
+            same = all(all(map(operator.is_, self.raws[a:b], messages[a:b])) for a, b in spans)
+            unchanged = all(self._is_unchanged(messages, *span) for span in spans)
         except RecursionError:
             # Nested deeper than Python compares.
             return "other"
