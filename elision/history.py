@@ -8,7 +8,6 @@ are huge.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from elision.message import (
@@ -21,9 +20,9 @@ from elision.message import (
     ToolResult,
     has_surrogates,
     is_blank_block,
-    plain,
     texts_of,
 )
+from elision.outcomes import is_abort_note, is_news, stands_for_none
 from elision.wire import Faults, Wire
 
 
@@ -105,7 +104,7 @@ class History:
         self.task: int | None = None
         self.faults = Faults()
         self._unanswered: dict[int, Step] = {}
-        self._answered: dict[str, Address] = {}
+        self._answered: dict[tuple[str, str], Address] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -205,8 +204,8 @@ class History:
         else:
             owner, index = found
             owner.results[index] = address
-            if result.call_id:
-                self._answered[result.call_id] = address
+            owner.unfinished = owner.unfinished or stands_for_none(result)
+            self._answered[_key_of(result)] = address
             if not owner.open:
                 self._unanswered.pop(owner.index, None)
             paired = Paired(address, owner.index, owner.calls[index][1], len(self.observations))
@@ -218,11 +217,12 @@ class History:
 
     def _note_again(self, address: Address, result: ToolResult) -> None:
         """Note what comes after a result of the same call that was not the last: that it was pending, or aborted."""
-        first = self._answered.get(result.call_id)
-        if first is None or _is_abort_note(self.messages[address.position], address):
+        first = self._answered.get(_key_of(result)) if any(_key_of(result)) else None
+        call = self.paired[first].call if first is not None else None
+        if first is None or call is None or result.tool not in ("", call.name):
             return
         said = self.messages[first.position].parts[first.part]
-        if isinstance(said, ToolResult) and said.content != result.content:
+        if isinstance(said, ToolResult) and is_news(result, said):
             self.faults.again[address] = first
 
     def _claim_late(self, address: Address, result: ToolResult) -> tuple[Step, int] | None:
@@ -243,11 +243,15 @@ class History:
             return None
         for index, (_, call) in enumerate(step.calls):
             first = step.results[index]
-            if first is not None and _is_answer(result, call) and _is_abort_note(self.messages[first.position], first):
+            if first is not None and _is_answer(result, call) and self._is_aborted(first):
                 self.faults.orphans.add(first)
                 self.faults.late[address] = step.index
                 return step, index
         return None
+
+    def _is_aborted(self, address: Address) -> bool:
+        result = self.messages[address.position].parts[address.part]
+        return isinstance(result, ToolResult) and is_abort_note(result)
 
     def _scan_text(self, position: int, message: Message) -> None:
         for text in texts_of(message.parts):
@@ -255,17 +259,6 @@ class History:
                 self.faults.surrogates.add(position)
         if self.wire.refuses_blank_text and any(map(_holds_blank, message.parts)):
             self.faults.blanks.add(position)
-
-
-_ABORT_NOTE = re.compile(r"\b(abort|cancel|interrupt|skip)(p?ed|l?ed)?\b", re.IGNORECASE)
-
-
-def _is_abort_note(message: Message, address: Address) -> bool:
-    result = message.parts[address.part]
-    if not isinstance(result, ToolResult) or result.status == "ok":
-        return False
-    text = plain(result.content)
-    return result.status == "error" or (len(text) < 200 and bool(_ABORT_NOTE.search(text)))
 
 
 def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None:
@@ -283,6 +276,11 @@ def _claim(step: Step, result: ToolResult, slot: int) -> tuple[Step, int] | None
         if result.tool in ("", call.name) and not (call.id and result.call_id):
             return step, index
     return None
+
+
+def _key_of(result: ToolResult) -> tuple[str, str]:
+    """Return what tells of which call a result is: the tool, where there is no id."""
+    return (result.call_id, "" if result.call_id else result.tool)
 
 
 def _is_answer(result: ToolResult, call: ToolCall) -> bool:

@@ -135,7 +135,7 @@ def _carried_over(history: History, lasting: Overlay, kept: Sequence[Step], mend
     """Return an overlay that knows of the mended history what was known: tags, placeholders, calls that are open."""
     overlay = Overlay()
     for old, new in zip(kept, mended.steps, strict=False):
-        new.unfinished = old.open
+        new.unfinished = old.open or old.unfinished
         # Where calls stand in the text, an edit of the text can take them away: then nothing is known of their results.
         for source, target in zip(old.results, new.results, strict=False):
             if source is None or target is None:

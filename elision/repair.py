@@ -5,7 +5,7 @@ What is mended here is mended on the outgoing view only; the stored history stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -26,10 +26,10 @@ from elision.message import (
     only_content,
     plain,
 )
+from elision.outcomes import OUTCOME_UNKNOWN
 from elision.overlay import Overlay
 from elision.scrubbing import scrubbed
 
-OUTCOME_UNKNOWN = "The outcome of this call is unknown: its result is missing from the history."
 BLANK = "(empty)"
 OPENING = "(What came before is not in this history.)"
 
@@ -111,7 +111,7 @@ def _left(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[A
     acted = work.history.steps[segment.step].acted if segment.step is not None else segment.start
     for position in range(acted, segment.stop):
         parts = work.history.messages[position].parts
-        results = {Address(position, index) for index, part in enumerate(parts) if isinstance(part, ToolResult)}
+        results = frozenset(index for index, part in enumerate(parts) if isinstance(part, ToolResult))
         if len(results) < len(parts):
             yield _clean(work, position, repairs, results)
 
@@ -121,52 +121,59 @@ def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int |
     checked = work.dialect.wire.checked
     dangling = {step.index for step, _, call in work.history.unanswered() if call.raw is not None}
     sick = dangling | set(faults.late.values()) | faults.split
-    misplaced = faults.orphans | set(faults.late)
+    misplaced = _by_position(faults.orphans | faults.late.keys())
+    told = _by_position(faults.again)
 
     def emit(start: int, stop: int, step: int | None) -> Iterator[Any]:
-        if checked and step in sick and step is not None:
-            for position in range(start, steps[step].acted):
-                yield _clean(work, position, repairs, misplaced)
-            yield from _answers(work, steps[step], repairs)
+        if not checked:
+            yield from (work.rendered[position] for position in range(start, stop))
             return
+        later = [Address(at, part) for at in range(start, stop) for part in sorted(told.get(at, ()))]
+        news = _later_results(work, later, repairs)
+        if step is None:
+            yield from news
+        elif step in sick:
+            stop = steps[step].acted
         for position in range(start, stop):
-            if checked and step is None and (later := _later_results(work, position)):
-                repairs.append(Repair("late_result", position, "its call has a result already; sent as the user's"))
-                yield from later
-                continue
-            rendered = _clean(work, position, repairs, misplaced) if checked else work.rendered[position]
+            rendered = _clean(work, position, repairs, misplaced.get(position, frozenset()))
             if rendered is not None:
                 yield rendered
+        if step is not None:
+            if step in sick:
+                yield from _answers(work, steps[step], repairs)
+                for position in sorted(misplaced.keys() & range(stop, steps[step].stop)):
+                    repairs.extend(_left_out(work, position, misplaced[position]))
+            yield from news
 
     return emit
 
 
-def _later_results(work: Assembly, position: int) -> list[Any]:
+def _later_results(work: Assembly, addresses: Iterable[Address], repairs: list[Repair]) -> list[Any]:
     """Return as messages of the user what came for calls that had a result by then, such as that they are pending."""
-    history = work.history
-    addresses = [Address(position, index) for index in range(len(history.messages[position].parts))]
-    if not history.faults.orphans.issuperset(addresses):
-        return []
     found: list[Any] = []
-    for address, first in ((each, history.faults.again.get(each)) for each in addresses):
-        call = history.paired[first].call if first is not None else None
-        if call is not None:
-            content = work.current(address).content
-            said = f"(A later result of {call.name!r:.80}, call {call.id!r:.80})\n{plain(content)}"
-            images = (piece for piece in content if isinstance(piece, Image))
-            found += work.dialect.build(Message("user", "note", (Text(said), *images), None))
+    for address in addresses:
+        call = work.history.paired[work.history.faults.again[address]].call
+        if call is None:
+            continue
+        repairs.append(Repair("late_result", address.position, "its call has a result already; sent as the user's"))
+        content = work.current(address).content
+        said = f"(A later result of {call.name!r:.80}, call {call.id!r:.80})\n{plain(content)}"
+        images = (piece for piece in content if isinstance(piece, Image))
+        found += work.dialect.build(Message("user", "note", (Text(said), *images), None))
     return found
 
 
-def _clean(work: Assembly, position: int, repairs: list[Repair], misplaced: set[Address]) -> Any:
+def _by_position(addresses: Iterable[Address]) -> dict[int, frozenset[int]]:
+    found: dict[int, set[int]] = {}
+    for position, part in addresses:
+        found.setdefault(position, set()).add(part)
+    return {position: frozenset(parts) for position, parts in found.items()}
+
+
+def _clean(work: Assembly, position: int, repairs: list[Repair], removed: frozenset[int]) -> Any:
     """Render one message without misplaced results, lone surrogates and (where refused) blank text; None if empty."""
     message, faults = work.history.messages[position], work.history.faults
-    removed = frozenset(address.part for address in misplaced if address.position == position)
-    repairs.extend(
-        Repair("orphan_result", position, _left_out(message.parts[part], work.refs.get(Address(position, part))))
-        for part in sorted(removed)
-        if Address(position, part) in faults.orphans
-    )
+    repairs.extend(_left_out(work, position, removed))
     blanks = _blanks(message) if position in faults.blanks else frozenset()
     if not removed and position not in faults.blanks and position not in faults.surrogates:
         return work.rendered[position]
@@ -271,8 +278,15 @@ def _scrubbed(content: tuple[Content, ...]) -> tuple[Content, ...]:
     )
 
 
-def _left_out(part: Part, ref: str | None) -> str:
-    return f"{_id_of(part)} answers no call; left out{f'; ref {ref}' if ref else ''}"
+def _left_out(work: Assembly, position: int, parts: Iterable[int]) -> Iterator[Repair]:
+    """Yield what of some parts answers no call, and is not sent in another way."""
+    faults = work.history.faults
+    for part in sorted(parts):
+        address = Address(position, part)
+        if address in faults.orphans and address not in faults.again:
+            ref = f"; ref {work.refs[address]}" if work.refs.get(address) else ""
+            what = _id_of(work.history.messages[position].parts[part])
+            yield Repair("orphan_result", position, f"{what} answers no call; left out{ref}")
 
 
 def _id_of(part: Part) -> str:

@@ -9,9 +9,9 @@ from elision.guard.case import Case, Why
 from elision.history import History, Step
 from elision.message import Opaque, plain
 from elision.offers import ends_open_step
+from elision.outcomes import OUTCOME_UNKNOWN
 from elision.overlay import original
 from elision.pairing import is_said, step_at
-from elision.repair import OUTCOME_UNKNOWN
 
 
 def step_is_atomic(case: Case) -> Why | None:

@@ -111,6 +111,68 @@ def test_what_a_call_gave_after_it_was_pending_is_said_by_the_user(later: dict[s
     assert send(view.messages).messages == view.messages
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_comes_later_amid_the_results_of_other_calls_is_said_behind_them(place: int, send: Send) -> None:
+    batch = [result("q1"), result("q2")]
+    batch.insert(place, result("p1", "12 rows"))
+    done = {"role": "assistant", "content": "Done."}
+
+    view = send([USER, calls("p1"), result("p1", "pending"), calls("q1", "q2"), *batch, done])
+
+    assert [message.get("tool_call_id") for message in view.messages[3:6]] == [None, "q1", "q2"]
+    assert view.messages[6]["content"].endswith("12 rows")
+    assert faults(view) == ["late_result"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_anthropic_what_comes_later_amid_the_results_of_other_calls_is_said_behind_them(place: int, send: Send) -> None:
+    batch = [answer("q1"), answer("q2")]
+    batch.insert(place, answer("p1", "12 rows"))
+
+    view = send([USER, uses("p1"), user(answer("p1", "pending")), uses("q1", "q2"), user(*batch)])
+
+    assert [block["tool_use_id"] for block in view.messages[4]["content"]] == ["q1", "q2"]
+    assert view.messages[5]["content"].endswith("12 rows")
+    assert faults(view) == ["late_result"]
+
+
+def test_anthropic_what_comes_later_with_a_text_beside_it_is_said_before_that(send: Send) -> None:
+    later = user(answer("p1", "12 rows"), text("Go on."))
+
+    view = send([USER, uses("p1"), user(answer("p1", "pending")), {"role": "assistant", "content": "."}, later])
+
+    assert view.messages[4]["content"].endswith("12 rows")
+    assert view.messages[5] == user(text("Go on."))
+    assert faults(view) == ["late_result"]
+
+
+@pytest.mark.parametrize("outcome", ["cancelled by the reviewer", "3 tests skipped, 12 passed", "boom"])
+def test_how_a_pending_call_ended_is_said_whatever_came_of_it(outcome: str, send: Send) -> None:
+    first, wait = user(answer("p1", "pending")), {"role": "assistant", "content": "I wait."}
+    later = user(answer("p1", outcome, is_error=True))
+
+    view = send([USER, uses("p1"), first, wait, later])
+
+    assert outcome in str(view.messages[-1]["content"])
+    assert faults(view) == ["late_result"]
+
+
+def test_a_result_without_an_id_that_comes_later_is_known_by_its_tool(send: Send) -> None:
+    def said(role: str, **part: Any) -> dict[str, Any]:
+        return {"role": role, "parts": [part]}
+
+    given = [
+        said("user", functionResponse={"name": "write", "response": {"result": words}})
+        for words in ("pending", "12 rows")
+    ]
+    begun = said("model", functionCall={"name": "write", "args": {}})
+
+    view = send([said("user", text="Go."), begun, given[0], said("model", text="I wait."), given[1]])
+
+    assert "12 rows" in view.messages[-1]["parts"][0]["text"]
+    assert faults(view) == ["late_result"]
+
+
 def test_the_same_result_sent_twice_is_sent_once(send: Send) -> None:
     history = [USER, calls("p1"), result("p1"), {"role": "assistant", "content": "Done."}, result("p1")]
 
@@ -191,6 +253,20 @@ def test_lone_surrogates_are_replaced_and_halves_joined(name: str, content: Any,
 
     assert view.messages == [{"role": "user", "content": mended}]
     assert faults(view) == ["surrogate"]
+
+
+def test_a_mended_view_that_comes_back_is_left_as_it_is() -> None:
+    long = "a line of the file\n" * 50
+    chain = elision.loads(
+        "history_processors: [{type: clear_tool_results, keep: 1}]\nschedule: every_step", archive="memory:"
+    )
+    later = [each for ident in ("r1", "r2", "r3") for each in (calls(ident), result(ident, long))]
+    run = [USER, calls("q1", "q2"), result("q2", long), {"role": "user", "content": "Stop."}, *later]
+
+    view = chain.process(run)
+
+    assert faults(view) == ["dangling_call"]
+    assert chain.process(view.messages).messages == view.messages
 
 
 def test_what_a_chain_decided_holds_in_a_step_that_is_mended() -> None:
