@@ -14,9 +14,10 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from elision.secrets.commands import command_secrets
-from elision.secrets.named import named_secrets
+from elision.secrets.files import data_of_secrets, file_secrets
+from elision.secrets.named import named_secrets, names_another
 from elision.secrets.patterns import OWN_PATTERNS, Window, kinds, values_of
-from elision.secrets.plain_values import is_number, is_path, is_plain
+from elision.secrets.plain_values import is_name, is_number, is_path, is_plain
 
 Policy = Literal["none", "secrets", "full"]
 """From the mildest to the strictest."""
@@ -36,8 +37,18 @@ _KEY_BLOCK = re.compile(
     r"(?:(?:(?!-----BEGIN).){0,20000}?-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY[A-Z ]{0,10}-----|[\w+/=\s\\:,|-]*)",
     re.S,
 )
+_PUTTY = re.compile(
+    r"PuTTY-User-Key-File-(?:(?!\nPrivate-Lines:).){0,20000}?\nPrivate-Lines:[ ]\d+\r?\n[\w+/=\s]*", re.S
+)
+_REPEATED = 4
+"""Characters of a value from which on it is looked for once more in its line."""
+_KEY_END = re.compile(r"-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY")
+_KEY_LINE = re.compile(r"[ \t>|+-]*(?:\d+[\t:-][ \t]*)?[A-Za-z0-9+/]{16,}={0,2}[ \t]*\r?")
 _QUOTES = ("'", '"', "`")
-_SETTING = re.compile(r"\s*(?:export\s+)?[\w.-]+\s*[=:]\s*[^\s()]+\s*")
+_SETTING = re.compile(
+    r"\s*(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[\t:-]\s*)?(?:[;#>|]|[+*-](?=\s|\w*_))?\s*"
+    r"(?:export\s+)?[\w.-]+\s*[=:]\s*[^\s()]+\s*"
+)
 
 T = TypeVar("T")
 
@@ -117,7 +128,10 @@ def _without_secrets(text: str, deadline: float, most: int) -> Redacted:
     spans: list[_Span] = []
     scanned = most
     try:
-        spans += (_Span(match.start(), match.end(), "Private Key") for match in _KEY_BLOCK.finditer(text))
+        for block in (_KEY_BLOCK, _PUTTY):
+            spans += (_Span(match.start(), match.end(), "Private Key") for match in block.finditer(text))
+        spans += (_Span(first, last, "Private Key") for first, last in _ends_of_keys(text))
+        spans += (_Span(*given, "credential") for given in data_of_secrets(text))
         for span in _scan(text, deadline, most):
             spans.append(span)
     except _OutOfTime as stop:
@@ -129,6 +143,18 @@ def _without_secrets(text: str, deadline: float, most: int) -> Redacted:
     if rest:
         pieces.append(f"[withheld: {_count(rest)} not scanned for secrets in time]")
     return Redacted("".join(pieces), tuple(kinds), rest)
+
+
+def _ends_of_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines before the end of a private key, whose beginning may not be there."""
+    done = 0
+    for match in _KEY_END.finditer(text):
+        first = last = text.rfind("\n", done, match.start()) + 1
+        while first > done and _KEY_LINE.fullmatch(text, begin := text.rfind("\n", done, first - 1) + 1, first - 1):
+            first = begin
+        done = match.end()
+        if first < last:
+            yield first, last
 
 
 def _pieces(text: str, spans: list[_Span], stop: int) -> tuple[list[str], list[str]]:
@@ -155,12 +181,14 @@ def _scan(text: str, deadline: float, most: int) -> Iterator[_Span]:
         window = Window(text, start, min(len(text), start + _WINDOW))
         for kind, match, pattern in window.matches():
             own = pattern in OWN_PATTERNS
-            group = 1 if own and pattern.groups else 0
-            if not (own and pattern.groups and (is_plain(match[1]) or is_path(match[1]) or is_number(match[1]))):
+            group = (match.lastindex or 0) if own else 0
+            value = match[group]
+            if not (group and (is_plain(value) or is_path(value) or is_number(value))):
                 yield _Span(match.start(group), _end_of_token(text, match), kind)
         yield from _credentials(window, deadline)
         yield from (_Span(*given, "credential") for given in named_secrets(text, window.stems()))
         yield from (_Span(*given, "credential") for given in command_secrets(window))
+        yield from (_Span(*given, "credential") for given in file_secrets(window))
 
 
 def _end_of_token(text: str, match: re.Match[str]) -> int:
@@ -178,6 +206,9 @@ def _credentials(window: Window, deadline: float) -> Iterator[_Span]:
     for first, last in window.words():
         if first < done:
             continue
+        if another := names_another(text, first, last):
+            done = another
+            continue
         _in_time(deadline, window.start)
         begin = max(text.rfind("\n", 0, first) + 1, first - _BEFORE)
         newline = text.find("\n", last, last + _AFTER)
@@ -185,14 +216,16 @@ def _credentials(window: Window, deadline: float) -> Iterator[_Span]:
         line = text[begin:done]
         # A line that is one setting needs no quotes around its value; code does.
         for value in values_of()(line, bool(_SETTING.fullmatch(line))):
-            at = line.find(value)
-            if is_plain(value, quoted=line[at - 1 : at] in _QUOTES) or is_path(value):
+            behind = line.find(value, last - begin)
+            at = behind if behind >= 0 else line.find(value)
+            quoted = line[at - 1 : at] in _QUOTES
+            if is_plain(value, quoted=quoted) or is_path(value) or is_name(value, line, quoted=quoted):
                 continue
             while at >= 0:
                 end = at + len(value)
                 cut = end == len(line) and _TOKEN.match(text, begin + end)
                 yield _Span(begin + at, cut.end() if cut else begin + end, "credential")
-                at = line.find(value, end)
+                at = line.find(value, end) if len(value) >= _REPEATED else -1
 
 
 def _in_time(deadline: float, at: int) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
-from elision.secrets.named import Given
+from elision.secrets.in_data import Given
 from elision.secrets.patterns import Window
 from elision.secrets.plain_values import is_metavar, is_plain
 
 _VALUE = (
-    r"(?:(?P<quote>\\?[\"'])(?P<quoted>(?:(?!(?P=quote))[^\n]){1,200})(?P=quote)"
+    r"(?:(?P<quote>\\?[\"'])(?![ \t:,)\]}])(?P<quoted>(?:(?!(?P=quote))[^\n]){1,200})(?P=quote)"
     r"|(?P<value>(?:[^\s\"'`;|&<>()\\]|\\[^\s\"'nrt\\]){1,200}))"
 )
 

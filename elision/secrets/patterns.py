@@ -13,18 +13,42 @@ OWN = (
     (
         "Authorization Header",
         re.compile(
-            r"(?i)\bauthorization\\?[\"']?\s{0,9}[:=]\s{0,9}\\?[\"']?(?:bearer|basic|token|apikey)\s{1,9}([^\s\"'\\]+)"
+            r"(?i)\bauthorization\\{0,7}[\"']?\s{0,9}(?:[:=]|(?<=[\"']),|(?=[\"']))(?:\s|\\\s){0,9}\\{0,7}[\"']?"
+            r"(?:bearer|basic|token|apikey)(?:\s|\\\s){1,9}([^\s\"'\\]+)"
         ),
     ),
-    ("API Key", re.compile(r"\bsk-(?:ant|proj|svcacct|or)-[\w-]{20,}|\bgithub_pat_\w{22,}|\bAIza[\w-]{35}")),
+    (
+        "Authorization Header",
+        re.compile(r"(?i)\bauthorization\\{0,7}[\"']?:[ \t]{0,4}\\{0,7}[\"']?((?=[a-z_+=~-]{0,60}\d)[\w+=~-]{12,})"),
+    ),
+    (
+        "API Key",
+        re.compile(
+            r"\b(?=[AGdghlnswxy])(?:sk-(?:ant|proj|svcacct|or)-[\w-]{20,}|github_pat_\w{22,}|AIza[\w-]{35}|hf_[A-Za-z0-9]{30,}"
+            r"|npm_[A-Za-z0-9]{36}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|do[opr]_v1_[0-9a-f]{64}"
+            r"|whsec_[\w-]{24,}|lin_api_\w{32,}|GOCSPX-[\w-]{24,}|hv[sb]\.[\w-]{24,}|ya29\.[\w-]{23,}"
+            r"|AGE-SECRET-KEY-1[A-Z0-9]{40,}|xapp-\d-[A-Za-z0-9-]{24,}|sk_(?:live|test)_[A-Za-z0-9]{20,})"
+        ),
+    ),
     (
         "Token",
-        re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?[A-Z0-9_]{0,60}?TOKENS?(?:_[A-Z0-9_]{1,60})?=[\"']?([^\s\"']{8,})"),
+        re.compile(
+            r"(?m)^[ \t]*(?:export[ \t]+)?"
+            r"[A-Z0-9_]{0,60}?(?:TOKENS?(?:_[A-Z0-9_]{1,60})?|_PAT)=[\"']?([^\s\"']{8,})"
+        ),
     ),
     (
         "Basic Auth Credentials",
-        re.compile(r"://[^\s/?#\"'`<>@:${}]{0,80}:((?!\$)[^\s/?#\"'`<>@{}\[\]]{2,200})@(?=[\w\[])"),
+        re.compile(
+            r"://(?:[^\s/?#\"'`<>@:${}]{0,80}:((?!\$)[^\s/?#\"'`<>{}\[\]]{2,200})"
+            r"|((?=[A-Za-z_-]{0,60}\d)[\w-]{20,200}))@(?=[\w\[])"
+        ),
     ),
+    (
+        "Private Key",
+        re.compile(r"LS0tLS1CRUdJTiB(?:QUklW|SU0EgUFJ|FQyBQUkl|EU0EgUFJ|PUEVOU1NI|FTkNSWV)[\w+/=]*"),
+    ),
+    ("Signature", re.compile(r"(?i)[?&](?:sig|x-(?:amz|goog)-signature)=([\w%+/=-]{20,})")),
 )
 """What detect-secrets has no pattern for."""
 
@@ -46,7 +70,25 @@ class _Need(NamedTuple):
 
 _NEEDS: Mapping[str, _Need] = {
     "AWS Access Key": _Need(("A3T", "ABIA", "ACCA", "AKIA", "ASIA", "aws")),
-    "API Key": _Need(("sk-", "github_pat_", "AIza"), 23),
+    "API Key": _Need(
+        (
+            *("sk-", "github_pat_", "AIza", "hf_", "npm_", "shpat_", "shpca_", "shppa_", "shpss_", "dop_v1_"),
+            *(
+                "doo_v1_",
+                "dor_v1_",
+                "whsec_",
+                "lin_api_",
+                "GOCSPX-",
+                "hvs.",
+                "hvb.",
+                "ya29.",
+                "AGE-SECRET-KEY-1",
+                "xapp-",
+            ),
+            *("sk_live_", "sk_test_"),
+        ),
+        23,
+    ),
     "Artifactory Credentials": _Need(("AKC", "AP"), 11),
     "Authorization Header": _Need(("authorization",)),
     "Azure Storage Account access key": _Need(("AccountKey=",)),
@@ -61,7 +103,7 @@ _NEEDS: Mapping[str, _Need] = {
     "Mailchimp Access Key": _Need(("-us",), 36),
     "NPM tokens": _Need((":_authToken",)),
     "OpenAI Token": _Need(("T3BlbkFJ",), 40),
-    "Private Key": _Need(("PRIVATE KEY", "PuTTY-User-Key-File")),
+    "Private Key": _Need(("PRIVATE KEY", "PuTTY-User-Key-File", "LS0tLS1CRUdJTiB")),
     "PyPI Token": _Need(("pypi-",), 70),
     "SendGrid API Key": _Need(("SG.",), 43),
     "Slack Token": _Need(("xox", "hooks.slack.com")),
@@ -69,7 +111,8 @@ _NEEDS: Mapping[str, _Need] = {
     "Square OAuth Secret": _Need(("sq0csp-",)),
     "Stripe Access Key": _Need(("k_live_",), 32),
     "Telegram Bot Token": _Need((":",), 35),
-    "Token": _Need(("TOKEN",)),
+    "Signature": _Need(("sig",)),
+    "Token": _Need(("TOKEN", "_PAT")),
     "Twilio API Key": _Need(("AC", "SK"), 34),
 }
 
