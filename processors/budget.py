@@ -291,8 +291,8 @@ class _Fitting:
 
     @property
     def _why(self) -> str:
-        if self.kept:
-            (classes, tokens), *_ = self.kept.most_common(1)
+        (classes, tokens), *_ = self.kept.most_common(1) or [("", 0)]
+        if tokens and (tokens >= self.excess or not self.refused):
             return f" (the table keeps {tokens:,} of class {classes})"
         return f" ({self.refused.most_common(1)[0][0]})" if self.refused else ""
 

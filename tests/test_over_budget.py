@@ -25,6 +25,19 @@ def test_where_the_table_knows_no_tool_the_error_says_how_to_tell_it(steps: int)
     assert "`elision classify --suggest`" in str(told.value)
 
 
+def test_where_what_is_in_the_way_is_no_way_back_the_error_says_that_and_not_what_little_the_table_keeps() -> None:
+    writes = [call("write_file", path=f"f{number}.py", content="x = 1\n" * 2000) for number in range(12)]
+    run = conversation().user("Go.")
+    for number in range(0, 12, 2):
+        run = run.step(writes[number], writes[number + 1], result("ok"), result("ok"))
+    tools = [{"type": "function", "function": {"name": name}} for name in ("read_file", "write_file")]
+    with pytest.raises(OverBudgetError) as told:
+        budget(9000).process({"messages": run.messages(), "tools": tools})
+
+    assert "offer elision.recall_tool_schema()" in str(told.value)
+    assert "the table keeps" not in str(told.value)
+
+
 def test_a_long_answer_without_an_action_is_cut_in_a_swe_agent_history_too() -> None:
     messages = conversation("sweagent").user("Go.").step("word " * 9000).user("Well?").messages()
     view = budget(2000).process(messages, dialect="sweagent")

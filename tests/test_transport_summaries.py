@@ -9,6 +9,7 @@ from forked import RunScript
 from summary_runs import chain
 
 from elision import ConfigError
+from elision.transport.reaching import reached, ways_to
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,20 @@ def test_a_key_whose_variable_is_not_there_is_named_and_the_run_goes_on(seen: di
     assert "environment variable SUMMARY_KEY, and there is none; set it" in found["failures"][0]
 
 
+def test_a_key_that_a_server_quotes_stands_in_no_report(seen: dict[str, Any]) -> None:
+    assert seen["quoted"]["requests"] >= 1
+    assert any("Incorrect API key provided: [removed: key]" in each for each in seen["quoted"]["failures"])
+    assert seen["quoted"]["leaks"] == []
+
+
+def test_a_key_of_the_call_does_not_go_to_an_address_that_the_chain_names_in_another_way() -> None:
+    with reached("bedrock/anthropic.claude-v2", {"aws_session_token": "t-1", "api_key": "k-1"}):
+        own = {"aws_bedrock_runtime_endpoint": "https://other.example.com"}
+
+        assert ways_to("bedrock/amazon.titan", own) == own
+        assert ways_to("bedrock/amazon.titan", {}) == {"aws_session_token": "t-1", "api_key": "k-1"}
+
+
 def test_other_arguments_of_litellm_are_passed_on(seen: dict[str, Any]) -> None:
     assert seen["arguments"] == {"temperature": [0.2], "max_completion_tokens": [9000], "max_tokens": [None]}
 
@@ -94,6 +109,9 @@ def test_other_arguments_of_litellm_are_passed_on(seen: dict[str, Any]) -> None:
         ("{extra_headers: {Authorization: Bearer x}}", "extra_headers.Authorization: a key does not belong"),
         ("{extra_body: {servers: [{x-api-key: abc}]}}", "extra_body.servers.x-api-key: a key does not belong"),
         ("{aws_secret_access_key: abc}", "aws_secret_access_key: a key does not belong"),
+        ("{extra_headers: {Ocp-Apim-Subscription-Key: abc}}", "Subscription-Key: a key does not belong"),
+        ("{api_base: 'https://bob:hunter22@example.com'}", "api_base: a key does not belong"),
+        ("{user: sk-ant-api03-abcdefghijklmnopqrst}", "user: a key does not belong"),
         ("{api_key: os.environ/}", "'os.environ/' names no environment variable"),
         ("{timeout: 5}", "timeout: it is the option `timeout_seconds`; remove it here"),
         ("{stream: true}", "stream: the answer is awaited as a whole; remove it here"),
@@ -106,7 +124,7 @@ def test_arguments_that_are_refused_say_what_to_write(arguments: str, told: str)
         chain(f"summarizer: llm, model: openai/gpt-4.1, model_kwargs: {arguments}")
 
     assert told in str(caught.value)
-    assert "sk-1234" not in str(caught.value)
+    assert not any(key in str(caught.value) for key in ("sk-1234", "hunter22", "sk-ant"))
 
 
 @pytest.mark.parametrize("arguments", ["{api_key: none}", "{temperature: 0, seed: 7, stop: [x]}", "{max_tokens: 9000}"])

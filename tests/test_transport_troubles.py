@@ -64,6 +64,13 @@ def test_a_key_is_never_sent_to_another_provider(seen: dict[str, Any]) -> None:
     assert seen["keys"]["bare"] == ["sk-of-openai", "sk-of-openai", None, "g"]
 
 
+def test_a_key_is_never_sent_to_another_address_either_nor_one_in_a_header(seen: dict[str, Any]) -> None:
+    first, *others = seen["keys"]["elsewhere"]
+
+    assert first == ["sk-of-openai", {"Authorization": "Bearer sk-of-openai", "X-Trace": "1"}]
+    assert others == [[None, {"X-Trace": "1"}]] * 2
+
+
 def test_at_one_address_all_fallbacks_have_its_key(seen: dict[str, Any]) -> None:
     assert seen["keys"]["at one address"] == ["sk-of-openai", "sk-of-openai", "sk-of-openai", "g"]
 

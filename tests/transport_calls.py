@@ -146,7 +146,7 @@ def fallbacks() -> dict[str, Any]:
     marking = chain("history_processors: [{type: cache_control}]")
     messages = [{"role": "system", "content": "Rules. " * 900}, {"role": "user", "content": "Go."}]
     with ModelServer([failure(500)] * 3) as first, ModelServer(["Second."]) as second:
-        other = {"model": "anthropic/claude-sonnet-4-5", "api_base": second.base_url("anthropic")}
+        other = {"model": "anthropic/claude-sonnet-4-5", "api_base": second.base_url("anthropic"), "api_key": "none"}
         answer = asked(messages, first, "openai/gpt-4.1", "openai", chain=marking, fallbacks=[other])
         bodies = [json.dumps(each.requests[-1]) for each in (first, second)]
         marks = ["cache_control" in each for each in bodies]

@@ -19,6 +19,7 @@ from transport_calls import TOOLS, at, stored
 import elision
 from elision import Session
 from elision.testing import Asked, ModelServer, call, reply, thinking
+from elision.testing.server.answering import Answer
 
 WRITER, AGENT = "openai/gpt-4.1-mini", "openai/gpt-4.1"
 STEPS = 8
@@ -171,6 +172,32 @@ def ways() -> dict[str, Any]:
     return found
 
 
+class Refusing(Noting):
+    """A server that quotes the key of whoever asks for a summary."""
+
+    def answer(self, path: str, headers: dict[str, str], raw: bytes | None) -> Any:
+        if raw and is_ours(json.loads(raw)):
+            self.keys.append("refused")
+            said = f"Incorrect API key provided: {headers.get('authorization', '').removeprefix('Bearer ')}"
+            return Answer(401, {"error": {"message": said, "type": "invalid_request_error"}})
+        return super().answer(path, headers, raw)
+
+
+def quoted() -> dict[str, Any]:
+    """A server quotes the key that it refuses."""
+    key = "plain-key-of-mine"
+    os.environ["SUMMARY_KEY"] = key
+    more = ", model_kwargs: {api_key: os.environ/SUMMARY_KEY}"
+    with tempfile.TemporaryDirectory() as folder, Refusing(model) as server:
+        with chain(more, str(Path(folder) / "archive")).session() as session:
+            messages = run(session, server, begun(), 6)
+            failures = [each.error for each in session.process(messages, model=AGENT).failures]
+        files = [path for path in Path(folder).rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+        refused = server.keys.count("refused")
+    leaks = [path.name for path in files] + [each for each in failures if key in each]
+    return {"requests": refused, "failures": failures, "leaks": leaks}
+
+
 def is_ours(body: dict[str, Any]) -> bool:
     return not body.get("tools")
 
@@ -186,5 +213,5 @@ def arguments() -> dict[str, Any]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    scenarios = [bills, useless, sent_elsewhere, goes_on, ways, arguments]
+    scenarios = [bills, useless, sent_elsewhere, goes_on, ways, quoted, arguments]
     print(json.dumps({scenario.__name__: scenario() for scenario in scenarios}))

@@ -212,6 +212,11 @@ def keys() -> dict[str, Any]:
             ]
             raised("gpt-4.1", fallbacks=others, **options, **QUIET)
             found[name] = [each.get("api_key") for each in taken]
+    with noted() as taken:
+        headers = {"Authorization": "Bearer sk-of-openai", "X-Trace": "1"}
+        others = [{"model": "openai/gpt-4o", "api_base": "http://127.0.0.2:9/v1"}, "anthropic/claude-sonnet-4-5"]
+        raised("gpt-4.1", fallbacks=others, extra_headers=headers, **QUIET)
+        found["elsewhere"] = [[each.get("api_key"), each.get("extra_headers")] for each in taken]
     found["wrong"] = [
         raised("gpt-4.1", fallbacks=wrong) for wrong in ([{"api_key": "sk-secret"}], {"model": "m"}, "gpt-4o")
     ]

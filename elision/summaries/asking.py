@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from elision.ledger import Fact, Ledger, key_of
 from elision.placeholders.cleaning import shortened
+from elision.redaction import redact
 from elision.summaries.background import Background, Going, Told
 from elision.summaries.rendering import render_summary
 from elision.summaries.writing import SummaryError
@@ -210,7 +211,8 @@ def _in_time(asked: Asked, prompt: str, paid: Paid) -> tuple[str, str, bool]:
 
 def _words_of(error: BaseException) -> str:
     try:
-        return str(error)
+        # Clients quote the header or the address that they could not send, with the key in it.
+        return redact(str(error), "secrets").text
     except Exception:  # noqa: BLE001 (an error of a client's own may fail at that, too)
         return "what it says cannot be read"
 

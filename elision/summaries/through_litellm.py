@@ -8,13 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from elision.redaction import redact
 from elision.summaries.asking import Answered, PromptTooLongError
 from elision.summaries.writing import SummaryError
 
 FROM_ENVIRONMENT = "os.environ/"
 """What litellm's own configuration files have before the name of a variable."""
 
-_SECRET = re.compile(r"(?i)api[-_]?key|secret|password|authorization|credential|token$")
+_SECRET = re.compile(
+    r"(?i)api[-_]?key|secret|passw(?:or)?d|passphrase|authorization|cookie|credential|token$|(?:^|[-_])(?:key|auth|pwd)$"
+)
+_HEADERS = ("extra_headers.", "headers.")
+_SHORTEST_KEY = 6
 _NO_KEY = frozenset({"", "none", "empty"})
 _OWN_OPTIONS: Mapping[str, str] = {
     "model": "it is the option `model`",
@@ -49,18 +54,30 @@ class ThroughLitellm:
 
         library, own = litellm(), _with_values(self.arguments)
         length = {} if any(name in own for name in _LENGTHS) else {"max_tokens": max_tokens}
+        ways = ways_to(model, own)
         try:
             response = library.completion(
-                **{"num_retries": 0, "max_retries": 0, **length, **ways_to(model, own)},
+                **{"num_retries": 0, "max_retries": 0, **length, **ways},
                 model=model,
                 messages=[{"role": "user", "content": prompt}],
                 timeout=timeout_seconds,
             )
         except Exception as error:
             if overflow_of(error, library) is not None:
-                raise PromptTooLongError(str(error)) from error
+                raise PromptTooLongError(without_keys_of(ways, str(error))) from None
+            if (told := without_keys_of(ways, str(error))) != str(error):
+                raise SummaryError(f"{type(error).__name__}: {told}") from None
             raise
         return Answered(str(response.choices[0].message.content or ""), usage_of(response, model))
+
+
+def without_keys_of(ways: Mapping[str, Any], told: str) -> str:
+    """Return what an error says without the keys of a call: a server may quote the one that it refuses."""
+    for name, value in _strings(ways, ""):
+        last = name.rpartition(".")[2]
+        if len(value) >= _SHORTEST_KEY and (_SECRET.search(last) or name.startswith(_HEADERS)):
+            told = told.replace(value.strip(), "[removed: key]")
+    return told
 
 
 def problem_of_arguments(arguments: Mapping[str, Any]) -> str:
@@ -72,7 +89,9 @@ def problem_of_arguments(arguments: Mapping[str, Any]) -> str:
         if value.startswith(FROM_ENVIRONMENT):
             if not value.removeprefix(FROM_ENVIRONMENT).isidentifier():
                 return f"{name}: {value!r:.80} names no environment variable; write {FROM_ENVIRONMENT}NAME"
-        elif _SECRET.search(name.rpartition(".")[2]) and value.lower() not in _NO_KEY:
+        elif value.lower() not in _NO_KEY and (
+            _SECRET.search(name.rpartition(".")[2]) or redact(value, "secrets").removed
+        ):
             # Without the value: it may be a key.
             return (
                 f"{name}: a key does not belong in a chain; write {FROM_ENVIRONMENT}NAME for that of an environment "

@@ -12,6 +12,7 @@ from elision.errors import InputError
 from elision.session import Session
 from elision.transport.attempts import Attempts, Call, attempts
 from elision.transport.library import litellm, provider_of
+from elision.transport.reaching import addresses_of, without_keys
 from elision.transport.reported import note_reports
 from elision.transport.streaming import Stream
 
@@ -126,9 +127,10 @@ def _fallbacks(fallbacks: Any, model: str, options: Mapping[str, Any]) -> Iterat
             raise InputError(
                 f"completion: fallbacks: {said:.80} names no model; give a name, or a mapping with `model`"
             )
-        at_home = not any({**options, **found}.get(name) for name in ("api_base", "base_url"))
-        foreign = at_home and provider_of(found["model"]) != provider_of(model)
-        yield {"api_key": None, **found} if foreign else found
+        own, shared = addresses_of(found), addresses_of(options)
+        elsewhere = any(value != shared.get(name) for name, value in own.items())
+        foreign = not (own or shared) and provider_of(found["model"]) != provider_of(model)
+        yield {**without_keys(options), **found} if foreign or elsewhere else found
 
 
 def _streams(arguments: Mapping[str, Any], answer: Any, step: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,6 +27,9 @@ _WAYS = frozenset(
     }
 )
 _BEGINNINGS = ("aws_", "azure_", "vertex_", "watsonx_")
+_ENDS_OF_ADDRESSES = ("_endpoint", "_url", "_base", "_host")
+_HEADERS = ("extra_headers", "headers")
+_KEY_IN_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|credential")
 
 
 class _Reached(NamedTuple):
@@ -34,6 +38,24 @@ class _Reached(NamedTuple):
 
 
 _IN_CALL: ContextVar[_Reached | None] = ContextVar("elision_reached", default=None)
+
+
+def addresses_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what options say of where a model is, by name."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value and (name in _ADDRESSES or name.endswith(_ENDS_OF_ADDRESSES))
+    }
+
+
+def without_keys(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what takes the keys out of options that are for another provider, or another address."""
+    headers = {name: options[name] for name in _HEADERS if isinstance(options.get(name), Mapping)}
+    return {"api_key": None} | {
+        name: {key: value for key, value in given.items() if not _KEY_IN_HEADER.search(str(key))}
+        for name, given in headers.items()
+    }
 
 
 @contextmanager
@@ -54,7 +76,7 @@ def ways_to(model: str, own: Mapping[str, Any]) -> dict[str, Any]:
     own, or is of another provider.
     """
     call = _IN_CALL.get()
-    if call is None or any(own.get(name) for name in _ADDRESSES):
+    if call is None or addresses_of(own):
         return dict(own)
     provider = own.get("custom_llm_provider")
     if provider_of(model, provider) != provider_of(call.model, call.ways.get("custom_llm_provider")):
