@@ -134,6 +134,8 @@ def applied_edit(edit: Edit, processor: Processor, view: View) -> AppliedEdit:
     """Return what a report says of an edit that is made in a view."""
     position, part, call_id, tool = place_in(view.history, edit)
     name, action, operation = processor.type_name, action_of(edit), processor.operation
+    if isinstance(edit, Tag | CacheBreakpoint):
+        return AppliedEdit(name, action, operation, position, part, call_id, tool, 0, 0, edit.reason, elides=False)
     if operation == "clear" and isinstance(edit, Replace) and new_call(edit) is not None:
         operation = "clear_inputs"
     before = after = 0

@@ -205,9 +205,15 @@ class Question:
         """Take in an edit; ``breaks`` says that the provider has to know of it, ``follows`` that another made it."""
         overlay, originals = self.view.overlay, self.view.originals
         applied = applied_edit(edit, self.processor, self.view)
+        self.decisions.edits.append(applied)
+        if isinstance(edit, Tag | CacheBreakpoint):
+            # Nothing is removed: whether the archive takes it does not matter.
+            overlay.apply(edit, self.index)
+            self._stands(edit, applied, breaks=breaks)
+            return ()
         stand = partial(self._stands, edit, applied, breaks=breaks)
         undo, owed = stand, None
-        if isinstance(edit, Replace | Drop | Insert) and not redacts(edit, self.processor):
+        if not redacts(edit, self.processor):
             undo = partial(self._taken_back, edit, applied, overlay.undoing(edit))
             owed = Owed(self.index, edit) if self.view.stage is not None and not follows else None
         file = self._file(edit)
@@ -221,7 +227,6 @@ class Question:
             originals.texts += [text for text in strings_of(call) if text not in before]
         if overlay.apply(edit, self.index) and isinstance(edit, Replace):
             self.stale.append(edit.address.position)
-        self.decisions.edits.append(applied)
         if isinstance(edit, Drop):
             step = self.view.history.steps[edit.step]
             return range(step.start, step.stop)
