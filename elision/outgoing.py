@@ -106,10 +106,10 @@ def _unfit(sent: Outgoing, request: Request) -> dict[int, Unfit]:
     from elision.profiles.resolving import profile_for
 
     wire = sent.dialect.wire
-    if not (wire.checked and wire.pairs_by_id):
+    if not wire.checked:
         return {}
     own = wire.strict_calls or profile_for(request.model).order.unique_call_ids
-    unfit = sent.calls.unfit(own_ids=own, objects=wire.strict_calls)
+    unfit = sent.calls.unfit(own_ids=own, objects=wire.strict_calls) if wire.pairs_by_id else {}
     for position, contents in sent.calls.unsaid.found(sent.dialect, strict=own).items():
         unfit[position] = unfit.get(position, _AS_IT_IS)._replace(contents=contents)
     return unfit

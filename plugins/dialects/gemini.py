@@ -33,7 +33,7 @@ from elision import (
 )
 from elision.plugins.dialects.chat_calls import encode_arguments
 from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
-from elision.plugins.dialects.openai import kind_of
+from elision.plugins.dialects.openai import EMPTY, kind_of
 
 _ROLES: Mapping[str, Role] = {"user": "user", "model": "assistant", "function": "user", "system": "system"}
 _PART_KEYS = ("text", "functionCall", "functionResponse", "inlineData", "fileData")
@@ -62,10 +62,12 @@ class Gemini(Dialect):
     )
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:  # noqa: ARG002 (no other dialect has parts)
-        """Every content has a list of parts, which no other wire has; parts of other makers tell their type."""
+        """Every content has parts (an empty answer none), which no other wire has; other makers' tell their type."""
         known = False
         for raw in messages:
             role, parts = _get(raw, "role"), _get(raw, "parts")
+            if parts is None and role == "model":
+                parts = ()
             if not (role is None or text_or_empty(role) in _ROLES) or not isinstance(parts, list | tuple):
                 return 0
             if _get(raw, "content") is not None or any(_get(part, key) for part in parts for key in _FOREIGN_KEYS):
@@ -83,7 +85,7 @@ class Gemini(Dialect):
 
     def patch(self, message: Message, patch: Patch) -> Any:
         """Return a copy of the content with other parts."""
-        before = _get(message.raw, "parts")
+        before = _get(message.raw, "parts") or ()
         if not isinstance(before, list | tuple):
             return message.raw
         parts: list[Any] = []
@@ -96,8 +98,19 @@ class Gemini(Dialect):
                 parts.append(with_fields(raw, {key: with_fields(_get(raw, "functionCall"), {"args": arguments})}))
             elif index not in patch.removed:
                 parts.append(raw)
+        parts.extend(map(_encode_piece, patch.contents.get(len(before), ())))
         same = len(parts) == len(before) and all(new is old for new, old in zip(parts, before, strict=True))
         return message.raw if same else with_fields(message.raw, {"parts": parts})
+
+    def unsaid(self, message: Message, *, strict: bool) -> Mapping[int, str]:  # noqa: ARG002 (it always is)
+        """Leave out parts with nothing in them, and say of a content without others that it is empty.
+
+        What carries a signature goes back as it came.
+        """
+        if message.role == "system":
+            return {}
+        empty = [index for index, part in enumerate(message.parts) if _is_empty(part)]
+        return {**dict.fromkeys(empty, ""), **({0: EMPTY} if len(empty) == len(message.parts) else {})}
 
     def build(self, message: Message) -> list[Any]:
         """Make one content, results first.
@@ -156,6 +169,12 @@ def _is_signed(raw: Any) -> bool:
     return _get(raw, "thoughtSignature") is not None
 
 
+def _is_empty(part: Part) -> bool:
+    """Whether a part says nothing: a text without any, or no data at all."""
+    nothing = not part.text if isinstance(part, Text) else isinstance(part, Opaque) and not part.type
+    return nothing and not _is_signed(part.raw)
+
+
 def _parse_piece(raw: Any) -> Content:
     if isinstance(raw, str):
         return Text(raw, raw)
@@ -167,8 +186,11 @@ def _parse_piece(raw: Any) -> Content:
 
 
 def _kind(raw: Any) -> str:
-    fields = as_mapping(raw) or {}
-    return next((key for key, value in fields.items() if value is not None), type(raw).__name__)
+    """Return the field that a part has; nothing where it has none."""
+    fields = as_mapping(raw)
+    if fields is None:
+        return type(raw).__name__
+    return next((key for key, value in fields.items() if value is not None), "")
 
 
 def _url(raw: Any) -> str | None:

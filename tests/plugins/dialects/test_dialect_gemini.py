@@ -218,6 +218,25 @@ def test_an_orphan_response_is_left_out(send: Send) -> None:
     assert faults(view) == ["orphan_result"]
 
 
+@pytest.mark.parametrize(
+    "empty",
+    [model(), {"role": "model"}, {"role": "model", "parts": None}, model({"text": ""}, {"text": ""}), model({})],
+)
+def test_an_answer_with_nothing_in_it_says_so(empty: Any, send: Send) -> None:
+    view = send([USER, empty, USER])
+
+    assert view.messages == [USER, model({"text": "(empty)"}), USER]
+    assert faults(view) == ["blank_text"]
+    assert send(view.messages).messages == view.messages
+
+
+def test_of_several_parts_those_without_data_are_left_out_and_signed_ones_stay(send: Send) -> None:
+    signed = {"text": "", "thoughtSignature": "c2ln"}
+    view = send([USER, model({}, {"text": ""}, {"text": "Done."}, signed), USER])
+
+    assert view.messages[1] == model({"text": "Done."}, signed)
+
+
 def test_no_cache_breakpoint_is_set_where_the_wire_has_none() -> None:
     view = process(lambda view: [view.cache_breakpoint(view.message(0))], [USER], operation="none")
 
