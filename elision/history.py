@@ -171,12 +171,20 @@ class History:
             step.acted = step.stop = stop
             self.segments[-1] = Segment(step.start, stop, step.index)
         self.step_of[position] = step.index
+        if self.wire.thinking_leads:
+            self._note_alone(step, position, message)
         calls = [(Address(position, i), part) for i, part in enumerate(message.parts) if isinstance(part, ToolCall)]
         if calls:
             self.turns[step.turn].calls = True
             step.calls += tuple(calls)
             step.results += [None] * len(calls)
             self._unanswered[step.index] = step
+
+    def _note_alone(self, step: Step, position: int, message: Message) -> None:
+        if message.parts and all(isinstance(part, Thinking) for part in message.parts):
+            self.faults.alone.add(position)
+        else:
+            self.faults.alone.difference_update(range(step.start, position))
 
     def _answer(self, position: int, message: Message) -> None:
         results = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolResult)]

@@ -66,7 +66,12 @@ def outgoing(
     mended = History(dialect.wire)
     for position, raw in enumerate(messages):
         mended.append(dialect.parse(raw, mended), joins=position not in starts)
-    kept = [step for step in history.steps if not lasting.is_dropped(step.index)]
+    alone = history.faults.alone
+    kept = [
+        step
+        for step in history.steps
+        if not lasting.is_dropped(step.index) and not alone.issuperset(range(step.start, step.acted))
+    ]
     named = calls.carried_over(kept, mended)
     return Outgoing(dialect, mended, _carried_over(history, lasting, kept, mended), messages, repairs, named, rendered)
 

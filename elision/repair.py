@@ -48,6 +48,7 @@ class Repair:
         "marks",
         "call",
         "no_user_first",
+        "thinking_alone",
     ]
     position: int
     detail: str
@@ -173,6 +174,9 @@ def _by_position(addresses: Iterable[Address]) -> dict[int, frozenset[int]]:
 def _clean(work: Assembly, position: int, repairs: list[Repair], removed: frozenset[int]) -> Any:
     """Render one message without misplaced results, lone surrogates and (where refused) blank text; None if empty."""
     message, faults = work.history.messages[position], work.history.faults
+    if position in faults.alone:
+        repairs.append(Repair("thinking_alone", position, "nothing follows this thinking; left out"))
+        return None
     repairs.extend(_left_out(work, position, removed))
     blanks = _blanks(message) if position in faults.blanks else frozenset()
     if not removed and position not in faults.blanks and position not in faults.surrogates:

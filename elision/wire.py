@@ -16,7 +16,7 @@ class Wire:
     ``items_join_steps`` says that one step may have several messages of the assistant: those that follow one another
     without a result or another message between them.  With ``strict_calls`` each call needs an id of its own, and an
     object as its arguments.  One that does not go by ids, but by names and order, has ``pairs_by_id`` off.
-    With ``user_first`` the assistant may not begin.
+    With ``user_first`` the assistant may not begin; with ``thinking_leads`` its thinking may not stand alone.
     """
 
     checked: bool = True
@@ -28,6 +28,7 @@ class Wire:
     strict_calls: bool = False
     pairs_by_id: bool = True
     user_first: bool = False
+    thinking_leads: bool = False
 
 
 @dataclass(slots=True)
@@ -41,6 +42,8 @@ class Faults:
     blanks: set[int] = field(default_factory=set)
     again: dict[Address, Address] = field(default_factory=dict)
     """Those orphans that say something else than the result that their call has, which came earlier; and that one."""
+    alone: set[int] = field(default_factory=set)
+    """Messages of thinking that nothing of the assistant's follows, where it has to lead to something."""
 
     def __bool__(self) -> bool:
-        return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks)
+        return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks or self.alone)

@@ -57,7 +57,7 @@ class Responses(Dialect):
     """The Responses API."""
 
     name: ClassVar[str] = "responses"
-    wire: ClassVar[Wire] = Wire(items_join_steps=True, cache_breakpoints=False)
+    wire: ClassVar[Wire] = Wire(items_join_steps=True, cache_breakpoints=False, thinking_leads=True)
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:
         """Text alone fits; the request's own keys say more, and items of its own say most."""

@@ -175,6 +175,41 @@ def test_an_orphan_output_is_left_out_and_a_late_one_goes_to_its_call(send: Send
     assert sorted(faults(view)) == ["late_result", "orphan_result"]
 
 
+@pytest.mark.parametrize(
+    ("items", "sent"),
+    [
+        ([USER, REASONING, USER], [USER, USER]),
+        ([USER, REASONING], [USER]),
+        ([USER, REASONING, SAID, REASONING, USER], [USER, REASONING, SAID, USER]),
+        ([USER, call("c1"), REASONING, output("c1")], [USER, call("c1"), output("c1")]),
+    ],
+)
+def test_reasoning_that_leads_to_nothing_is_left_out(items: list[Any], sent: list[Any], send: Send) -> None:
+    view = send(items, "responses")
+
+    assert view.messages == sent
+    assert faults(view) == ["thinking_alone"]
+    assert wire_faults("responses", view.messages) == []
+
+
+def test_reasoning_is_left_out_only_as_long_as_nothing_follows() -> None:
+    session = Chain([]).session()
+    early = session.process([USER, REASONING], dialect="responses")
+    later = session.process([USER, REASONING, REASONING, SAID], dialect="responses")
+
+    assert early.messages == [USER]
+    assert later.messages == [USER, REASONING, REASONING, SAID]
+
+
+def test_what_was_decided_of_later_steps_holds_where_reasoning_before_them_is_left_out() -> None:
+    items = [USER, REASONING, USER, call("c1"), output("c1"), call("c2"), output("c2")]
+    view = process(lambda view: [view.observations[0].elide()], items)
+
+    assert [item.get("call_id") for item in view.messages] == [None, None, "c1", "c1", "c2", "c2"]
+    assert view.messages[3]["output"] != LONG
+    assert view.messages[5]["output"] == LONG
+
+
 def test_steps_stay_apart_where_only_an_orphan_stood_between_them() -> None:
     items = [USER, SAID, output("gone"), call("c1"), output("c1"), call("c2"), output("c2"), SAID]
     view = process(lambda view: [view.steps[1].observations[0].elide()] if len(view.steps) == 4 else [], items)
