@@ -91,7 +91,8 @@ def incoming(
         on_bound_thinking=chain.on_bound_thinking or by_default,
         given=given,
     )
-    return list(messages), facts
+    # The history is long, and nobody here changes it.
+    return messages if isinstance(messages, list) else list(messages), facts
 
 
 def _given(request: Mapping[str, Any]) -> dict[str, Any]:
