@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from elision.archive import schema
 from elision.archive.content import Blob
@@ -40,6 +41,14 @@ class _Open:
     head: Head | None = None
     token: object = field(default_factory=object)
 
+    def let_go(self) -> None:
+        """Close the connection, unless a fork brought it here."""
+        if self.pid != os.getpid():
+            _inherited.append(self.connection)
+            return
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
 
 class SqliteStore:
     """A store in the folder ``folder``; in memory if there is none.  Nothing is opened before it is needed."""
@@ -52,6 +61,7 @@ class SqliteStore:
         self.lock = threading.RLock()
         self._patience = patience
         self._now_open: _Open | None = None
+        self._closing: finalize[..., Any] | None = None
         if self.path:
             close_before_forks(self)
 
@@ -66,19 +76,16 @@ class SqliteStore:
             if self.path:
                 self._drop()
 
-    def __del__(self) -> None:
-        with suppress(Exception):
-            self._drop()
-
     def _drop(self) -> None:
-        found, self._now_open = self._now_open, None
-        if found is None:
-            return
-        if found.pid == os.getpid():
-            with suppress(sqlite3.Error):
-                found.connection.close()
-        else:
-            _inherited.append(found.connection)
+        self._now_open = None
+        if self._closing is not None:
+            self._closing()
+
+    def _keep_open(self, connection: sqlite3.Connection, file: tuple[int, int] | None) -> None:
+        self._now_open = _Open(connection, os.getpid(), file)
+        # Unlike __del__, it comes first where the garbage collector finds store and connection together.
+        self._closing = finalize(self, self._now_open.let_go)
+        self._closing.atexit = False
 
     def _opened(self, patience: float, *, create: bool) -> _Open | None:
         """Return the connection; it is a new one if the process or the file is no longer the one that it was."""
@@ -87,11 +94,11 @@ class SqliteStore:
             self._drop()
         if self._now_open is None:
             if self.path is None:
-                self._now_open = _Open(in_memory(), os.getpid(), None)
+                self._keep_open(in_memory(), None)
             elif create or file is not None:
                 connection = connect(self.path, patience)
                 wait_for_locks(connection, self._patience)
-                self._now_open = _Open(connection, os.getpid(), identity(self.path))
+                self._keep_open(connection, identity(self.path))
         return self._now_open
 
     @contextmanager
