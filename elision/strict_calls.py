@@ -38,9 +38,9 @@ class Unfit(NamedTuple):
 class StrictCalls:
     """What the calls of one history need other than the host has it; each step is looked at once, as it comes in.
 
-    Every wire wants a result under the id of its call.  A strict one wants an id of its own for each call, too, and an
-    object as its arguments.  The first call with an id keeps it.  What a later one gets is a function of the history
-    before it, so what has been sent stays as it was.
+    Every wire wants a result under the id of its call, and no id twice in a step.  A strict one wants an id of its own
+    for each call of the history, and an object as its arguments.  The first call with an id keeps it.  What a later
+    one gets is a function of the history before it, so what has been sent stays as it was.
     """
 
     def __init__(self, history: History) -> None:
@@ -73,12 +73,13 @@ class StrictCalls:
     def _advance(self) -> None:
         steps = self._history.steps
         for step in steps[self._done :]:
+            in_step: set[str] = set()
             for (address, call), answer in zip(step.calls, step.results, strict=True):
-                self._take(address, call, answer)
+                self._take(address, call, answer, in_step)
         # The last one may still get results.
         self._done = max(0, len(steps) - 1)
 
-    def _take(self, address: Address, call: ToolCall, answer: Address | None) -> None:
+    def _take(self, address: Address, call: ToolCall, answer: Address | None, in_step: set[str]) -> None:
         """Name a call and its result; one that is read from text has nothing to be named by."""
         if call.raw is None:
             self._named[address] = call.id
@@ -91,6 +92,9 @@ class StrictCalls:
             self._named[address] = next(name for name in chain(before, _names(plain)) if name not in self._taken)
             self._taken.add(self._named[address])
             self._take_arguments(address, call)
+        if plain in in_step:
+            plain = self._named[address]
+        in_step.add(plain)
         for ids, name in ((self._plain, plain), (self._own, self._named[address])):
             for place, found in ((address, call.id), (answer, given)):
                 if place is not None and name != found:

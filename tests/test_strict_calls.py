@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elision
+from elision.testing import call, conversation, result
 
 CLAUDE = "claude-sonnet-4-6"
 IDS = ["read:0", "read:0", "", "", "read_0", "read:0_2", "a b", "a_b", "a_b"]
@@ -183,3 +184,38 @@ def test_an_escaped_surrogate_in_arguments_that_are_text_can_be_sent_and_stays()
     messages[1]["tool_calls"][0]["function"]["arguments"] = '{"path": "\\ud83d"}'
 
     assert elision.loads("history_processors: []").process(messages, dialect="openai").messages[1] is messages[1]
+
+
+def in_parallel(ids: list[str], results: int | None = None) -> list[Any]:
+    """One step of calls with these ids, and the results of the first of them, in order."""
+    step = conversation("openai").user("Read them.")
+    calls = [call("read_file", call_id=name, path=f"{number}.py") for number, name in enumerate(ids)]
+    given_results = [result(f"content {number}", call_id=name) for number, name in enumerate(ids)]
+    return step.step(*calls, *given_results[:results]).step(call("ls", call_id="z"), result("a.py")).messages()
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1", "deepseek-chat", CLAUDE])
+@pytest.mark.parametrize("results", [None, 1])
+@pytest.mark.parametrize("ids", [["c", "c"], ["c", "c", "c_2"], ["", "", ""], ["c_2", "c", "c"]])
+def test_no_id_stands_twice_in_one_step_whatever_the_model(ids: list[str], results: int | None, model: str) -> None:
+    messages = in_parallel(ids, results)
+    before = copy.deepcopy(messages)
+    view = chain().process(messages, model=model)
+    calls, answered = ids_of(view.messages)
+
+    assert calls == answered
+    assert len(set(calls)) == len(calls)
+    assert [message["content"] for message in view.messages[2:3]] == ["content 0"]
+    assert messages == before
+    assert chain().process(view.messages, model=model).messages == view.messages
+
+
+def test_calls_of_the_old_form_have_no_id_to_be_mended() -> None:
+    messages = [
+        {"role": "user", "content": "Read."},
+        {"role": "assistant", "content": None, "function_call": {"name": "read_file", "arguments": "{}"}},
+        {"role": "function", "name": "read_file", "content": "text"},
+    ]
+    view = chain().process(messages, model=CLAUDE)
+
+    assert view.messages == messages

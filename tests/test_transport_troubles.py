@@ -107,8 +107,8 @@ def test_an_id_is_short_and_each_once_but_for_the_provider_that_signs_in_it(seen
 
     assert len(shortened["id"]) <= 40
     assert len(signed["id"]) > 1400
-    assert [each["id"] for each in seen["calls"]["empty ids"][0]] == ["call_0", "call_1"]
-    assert len({each["id"] for each in seen["calls"]["the same id"][0]}) == 2
+    for name in ("empty ids", "the same id"):
+        assert len({each["id"] for each in seen["calls"][name][0]} - {""}) == 2
 
 
 def test_without_a_chain_the_provider_may_manage_the_context(seen: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ class OpenAI(Dialect):
         changes: dict[str, Any] = {} if content is before else {"content": content}
         if patch.mark is not None:
             changes |= marked(content, fields, on=patch.mark, on_item=message.role == "tool", ttl=patch.ttl)
-        if message.role == "tool" and patch.ids:
+        if fields.get("role") == "tool" and patch.ids:
             changes["tool_call_id"] = patch.ids[0]
         changes |= patched_calls(message, patch) | patched_thinking(message, patch)
         return with_fields(message.raw, changes)
