@@ -1,4 +1,4 @@
-"""Whether a result whose host gives no status reads as a failure: then it takes the place of nothing."""
+"""Whether a result says itself that it has nothing to say, by its failure or otherwise: it takes the place of none."""
 
 from __future__ import annotations
 
@@ -54,6 +54,14 @@ _SAYS_WHY = re.compile(
 )
 """What a short text says where nothing was read."""
 
+_STANDS_ABOVE = re.compile(
+    r"(?i)^\W{0,3}(?:(?:the |this )?(?:file|content|page|resource|result|output)s?(?: [\w./\\-]{1,100})?"
+    r"(?: (?:is|has|was|were|are|have)(?: been)?)? ?(?:unchanged|not (?:been )?(?:changed|modified))\b"
+    r"|(?:unchanged|not modified|no changes?) since\b|(?:HTTP(?:/[\d.]+)? )?304\b"
+    r"|\{\s*\"(?:unchanged|not_modified|notModified)\"\s*:\s*true)"
+)
+"""What a short text says where the tool has given the same before, and gives it no second time."""
+
 _HOST = r"(?:(?:the |process |command )*(?:(?:completed|finished|failed|ended) )?(?:with )?)"
 _BRACKETED = re.compile(
     rf"(?i)[\[(<]\s*{_HOST}(?:exit(?:ed)?(?:[ _-](?:with|code|status))*|return ?code)"
@@ -76,6 +84,11 @@ def reads_as_failure(text: str, *, query: bool) -> bool:
     if not query:
         return False
     return bool(_NOTHING_READ.match(head)) or _is_short_failure(text) or _tells_exit_code(text)
+
+
+def points_back(text: str) -> bool:
+    """Whether a short text says that what was read before still holds: then that must stand."""
+    return len(text) <= _SHORT and bool(_STANDS_ABOVE.search(text))
 
 
 def _is_short_failure(text: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elision.failed_text import reads_as_failure
+from elision.failed_text import points_back, reads_as_failure
 from elision.history import History, Paired
 from elision.message import Address, ToolCall, ToolResult, plain
 
@@ -182,6 +182,7 @@ class Standing:
             return
         call, failed = paired.call, self._status(paired) == "error"
         useless = failed or self._reads_as_failure(paired, classes)
+        again = not useless and RECEIPT not in classes and points_back(self._text(paired.address))
         key = table.same_call(call)
         resource, extent = table.subject(call)
         directory = self._directories.enter(call) if self._directories else ""
@@ -194,7 +195,7 @@ class Standing:
         elif key in self._failed and not useless:
             self._note(self._failed.pop(key), self._resolved)
         if resource is not None:
-            self._about(resource, extent, paired.address, failed=useless, writes=RECEIPT in classes)
+            self._about(resource, extent, paired.address, failed=useless or again, writes=RECEIPT in classes)
 
     def _reads_as_failure(self, paired: Paired, classes: frozenset[str]) -> bool:
         """Whether a result without a status says itself that its call has failed: what it would replace stays then."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import elision
-from elision.failed_text import reads_as_failure
+from elision.failed_text import points_back, reads_as_failure
 from elision.testing import call, conversation, result
 
 GOOD = "a line of the file, as it was read\n" * 40
@@ -108,3 +108,57 @@ def test_a_good_reading_stays_when_it_is_tried_again_in_vain_and_goes_when_it_is
 
     assert chain.process(failed.step("I see.").messages()).edits == ()
     assert [edit.position for edit in chain.process(again.step("I see.").messages()).edits][:1] == [2]
+
+
+UNCHANGED = [
+    "File unchanged since last read. The earlier result is still current: refer to that instead of re-reading.",
+    "[File a.py unchanged since last read]",
+    "The file has not been modified since it was last read.",
+    "Content unchanged.",
+    "Unchanged since the last call.",
+    "Not modified since 2026-11-30",
+    "304 Not Modified",
+    '{"unchanged": true, "path": "a.py"}',
+]
+
+
+@pytest.mark.parametrize("text", UNCHANGED)
+def test_what_points_back_at_an_earlier_reading_takes_its_place_not(text: str) -> None:
+    history = conversation("openai").user("Go.")
+    history = history.step(call("read_file", path="a.py"), result(GOOD)).step(
+        call("read_file", path="a.py"), result(text)
+    )
+    history = history.step(call("ls"), result("a.py"))
+    view = elision.loads("{history_processors: [{type: supersede}], schedule: every_step}", archive="memory:").process(
+        history.messages()
+    )
+
+    assert points_back(text)
+    assert view.messages == history.messages()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x = 1",
+        "files: 3 changed",
+        "unchanged = True\n",
+        "The file is not modified by this tool. " * 20,
+        "3040 rows",
+    ],
+)
+def test_what_was_read_does_not_point_back(text: str) -> None:
+    assert not points_back(text)
+
+
+def test_a_later_reading_supersedes_both() -> None:
+    history = conversation("openai").user("Go.")
+    for content in (GOOD, UNCHANGED[0], GOOD.upper(), "a.py"):
+        history = history.step(call("read_file", path="a.py"), result(content))
+    history = history.step(call("ls"), result("a.py"))
+    view = elision.loads("{history_processors: [{type: supersede}], schedule: every_step}", archive="memory:").process(
+        history.messages()
+    )
+
+    assert "removed" in view.messages[2]["content"]
