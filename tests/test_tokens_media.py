@@ -96,6 +96,14 @@ def test_an_image_inside_a_result_costs_what_it_costs_elsewhere() -> None:
     assert count_part(result, "gpt-4o") == count_text("seen") + 765
 
 
+def test_an_image_that_the_provider_has_made_is_an_image_and_no_text() -> None:
+    data = encoded(png(1024, 1024), 600_000)
+    made = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data}
+    (tokens,) = count_messages([[made]], "responses", "gpt-5.2")
+
+    assert tokens < 1_000
+
+
 def test_an_image_asked_for_in_low_detail_is_cheap_where_there_is_such_a_price() -> None:
     url = f"data:image/png;base64,{encoded(png(1024, 1024))}"
     chat = Image(url, {"type": "image_url", "image_url": {"url": url, "detail": "low"}})

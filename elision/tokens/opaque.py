@@ -27,6 +27,7 @@ _DATA = frozenset(
 _TYPES = ("media_type", "mediaType", "mime_type", "mimeType", "format")
 _ELSEWHERE = ("file_id", "file_url", "fileUri", "file_uri")
 _PICTURES = frozenset({"image", "input_image"})
+_MAKES_PICTURES = "image_generation_call"
 _UNCOUNTED = frozenset({"cache_control", "cachePoint"})
 _BYTES = (bytes, bytearray, memoryview)
 _BASE64 = re.compile(rf"[A-Za-z0-9+/_=\s-]{{{SMALLEST}}}")
@@ -81,7 +82,7 @@ class Weighing:
                 rest[str(key)] = self.rest(each, inside)
             elif key in _SEALED or (key == "data" and kind in _SEALED_TYPES):
                 self.fixed += len(each) // SEALED_PER_TOKEN
-            elif key in _DATA and kind != "text" and _BASE64.match(each):
+            elif _is_file(key, kind) and _BASE64.match(each):
                 self._weigh(each, media_type)
             else:
                 rest[str(key)] = self._rest_of_text(each)
@@ -94,6 +95,11 @@ class Weighing:
             self.texts.append(decoded_text(blob))
         else:
             self.fixed += self.image(medium.size) if medium.kind == "image" else medium.estimate
+
+
+def _is_file(key: object, kind: object) -> bool:
+    """Whether base64 stands under this key of a part of this type because it is a file."""
+    return (key in _DATA and kind != "text") or (key == "result" and kind == _MAKES_PICTURES)
 
 
 def _is_elsewhere(value: Any) -> bool:
