@@ -203,12 +203,17 @@ class SentView:
     def held_up_by_unknown(self) -> bool:
         """Whether nothing was removed, mostly because nobody knows what the results are."""
         unknown = sum(refusal.is_unknown for refusal in self.refusals)
-        return 2 * unknown > len(self.refusals) and not self.removed and bool(self.unknown_tools)
+        return 2 * unknown > len(self.refusals) and not self._took_out and bool(self.unknown_tools)
 
     @property
     def removed(self) -> int:
         """Characters that the edits have taken out."""
         return sum(max(0, edit.chars_before - edit.chars_after) for edit in self.edits)
+
+    @property
+    def _took_out(self) -> bool:
+        """Whether anything was: an image has no characters."""
+        return self.removed > 0 or any(edit.ref for edit in self.edits)
 
     @property
     def note(self) -> str:
@@ -222,8 +227,8 @@ class SentView:
         return "; ".join([*self._why_it_stays(), *([assumed] if assumed else [])])
 
     def _why_it_stays(self) -> list[str]:
-        waiting = [] if self.removed else [f"nothing is removed yet: {each}" for each in self.waiting]
-        if self.refusals and not self.removed and not self.held_up_by_unknown and not waiting:
+        waiting = [] if self._took_out else [f"nothing is removed yet: {each}" for each in self.waiting]
+        if self.refusals and not self._took_out and not self.held_up_by_unknown and not waiting:
             (rule, count), *_ = Counter(refusal.rule for refusal in self.refusals).most_common(1)
             reasons = Counter(refusal.reason for refusal in self.refusals if refusal.rule == rule)
             (reason, _), *_ = reasons.most_common(1)

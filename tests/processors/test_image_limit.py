@@ -183,3 +183,13 @@ def test_a_session_gives_the_views_of_fresh_processes_and_removal_waits_for_the_
 @pytest.mark.parametrize("options", [{"keep_images": 1}, {"max_total_bytes": 50}])
 def test_it_keeps_the_contract(options: dict[str, int]) -> None:
     check_processor(elision.processor_types()["image_limit"], max_examples=10, **options, schedule="every_step")
+
+
+def test_where_only_images_went_the_note_does_not_say_that_nothing_was_removed() -> None:
+    run = begun("openai").step(*shot("a")).step(*shot("b", tool="frobnicate")).step(*shot("c"))
+    view = chain("keep_images: 0").process(run.messages())
+
+    assert [edit.processor for edit in view.edits] == ["image_limit"]
+    assert not view.held_up_by_unknown
+    assert "nothing" not in view.note
+    assert "frobnicate" in view.note
