@@ -32,9 +32,13 @@ from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, wit
 from elision.plugins.dialects.openai import EMPTY, empty_results, encode_content, kind_of, mark_for, types_in
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
-_FOREIGN_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "tool_call_ids", "message_type")
-_FOREIGN_TYPES = frozenset({"image_url", "input_audio", "input_text", "input_image", "output_text", "refusal"})
+_ROLES_READ: Mapping[str, Role] = {**_ROLES, "developer": "system"}
+_FOREIGN_CALLS = ("tool_calls", "tool_call_id", "function_call", "tool_call_ids", "message_type")
+_FOREIGN_KEYS = ("tool_calls", "reasoning_content")
+_FOREIGN_TYPES = frozenset({"image_url", "input_audio", "refusal"})
+_ITEM_TYPES = frozenset({"input_text", "input_image", "output_text"})
 _THINKING = frozenset({"thinking", "redacted_thinking"})
+_CALLS = frozenset({"tool_use", "tool_result"})
 _OWN_TYPES = _THINKING | {"tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "compaction", "search_result"}
 _MARKABLE = frozenset({"image", "document", "search_result", "tool_use", "tool_result", "server_tool_use"})
 
@@ -48,23 +52,28 @@ class Anthropic(Dialect):
     )
 
     def recognises(self, messages: Sequence[Any], document: Any) -> int:
-        """Text alone fits; the request's own keys say more, and blocks of its own say most."""
-        score = 2 if _is_request(document) else 1
+        """Text alone fits; the request's own keys say more, and blocks of its own say most.
+
+        Where calls or results stand in blocks, and nowhere else, what another wire has beside them is carried.
+        """
+        score, calls, strangers = 2 if _is_request(document) else 1, False, False
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or text_or_empty(fields.get("role")) not in _ROLES or "content" not in fields:
+            if fields is None or text_or_empty(fields.get("role")) not in _ROLES_READ or "content" not in fields:
                 return 0
             types = types_in(fields["content"])
-            if any(fields.get(key) is not None for key in _FOREIGN_KEYS) or not types.isdisjoint(_FOREIGN_TYPES):
+            if any(fields.get(key) for key in _FOREIGN_CALLS) or not types.isdisjoint(_ITEM_TYPES):
                 return 0
+            strangers = strangers or _is_strange(fields, types)
+            calls = calls or not types.isdisjoint(_CALLS)
             if any(kind in _OWN_TYPES or kind.endswith("_tool_result") for kind in types) or _has_sources(fields):
                 score = 3
-        return score
+        return score if calls or not strangers else 0
 
     def parse(self, raw: Any, history: History) -> Message:
         """Read one message."""
         fields = as_mapping(raw) or {}
-        role = _ROLES.get(str(fields.get("role")), "user")
+        role = _ROLES_READ.get(str(fields.get("role")), "user")
         content = fields.get("content")
         parts = _parse_blocks(content, role)
         answers = any(isinstance(part, ToolResult) for part in parts)
@@ -109,6 +118,12 @@ def _is_request(document: Any) -> bool:
         any("input_schema" in tool for tool in tools if isinstance(tool, Mapping)) if isinstance(tools, list) else False
     )
     return schemas or "system" in document or "anthropic_version" in document
+
+
+def _is_strange(fields: Mapping[str, Any], types: set[str]) -> bool:
+    """Whether a message has something that this wire has not."""
+    foreign = any(fields.get(key) is not None for key in _FOREIGN_KEYS) or not types.isdisjoint(_FOREIGN_TYPES)
+    return foreign or fields["role"] not in _ROLES
 
 
 def _has_sources(fields: Mapping[str, Any]) -> bool:

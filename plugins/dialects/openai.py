@@ -52,7 +52,7 @@ _SAYS_OTHERWISE = ("tool_calls", "function_call", "refusal", "audio")
 EMPTY = "(empty)"
 """What a message or a result says that says nothing."""
 _SPEECH = frozenset({"content", "tool_calls", "function_call"})
-_RESPONSES_TYPES = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_FOREIGN_TYPES = frozenset({"input_text", "output_text", "input_image", "input_file", "tool_result"})
 _MARKABLE = frozenset({"image_url", "file", "input_audio"})
 
 
@@ -68,7 +68,7 @@ class OpenAI(Dialect):
             fields = as_mapping(raw)
             if fields is None or text_or_empty(fields.get("role")) not in _ROLES or _SPEECH.isdisjoint(fields):
                 return 0
-            if not _RESPONSES_TYPES.isdisjoint(types_in(fields.get("content"))):
+            if not _FOREIGN_TYPES.isdisjoint(types_in(fields.get("content"))):
                 return 0
             own = any(fields.get(key) is not None for key in _OWN_KEYS)
             if own or fields["role"] in {"tool", "developer", "function"}:

@@ -38,7 +38,13 @@ from elision.plugins.dialects.openai import (
     result_message,
 )
 
-_ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
 _OWN_KEYS = frozenset({"message_type", "tool_call_ids", "is_demo", "agent"})
 _AGENT = "main"
 

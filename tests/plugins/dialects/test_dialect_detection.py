@@ -90,6 +90,47 @@ def test_messages_of_a_wire_without_a_dialect_are_not_taken_for_another(message:
         found([message])
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [{"role": "developer", "content": "Be brief."}],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}],
+            }
+        ],
+        [{"role": "assistant", "content": "Hm.", "reasoning_content": "I think."}, USER],
+        [{"role": "assistant", "content": "Hm.", "tool_calls": []}, USER],
+        [{"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}, USER],
+    ],
+)
+def test_calls_in_blocks_are_read_whatever_else_of_another_wire_stands_beside_them(beside: list[Any]) -> None:
+    assert found([USER, USE, RESULT, *beside]) == "anthropic"
+
+
+def test_results_in_blocks_beside_results_in_messages_are_an_error() -> None:
+    calls = [{"id": "c2", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]
+    answered = [{"role": "assistant", "content": None, "tool_calls": calls}, {"role": "tool", "tool_call_id": "c2"}]
+
+    with pytest.raises(elision.InputError, match="no dialect fits all of them, though each fits one"):
+        found([USER, USE, RESULT, *({"content": "a.py", **each} for each in answered)])
+
+
+def test_a_developers_message_in_a_history_of_swe_agents_leaves_its_results_where_they_are() -> None:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]
+    items = [
+        {**USER, "agent": "main", "message_type": "observation"},
+        {"role": "assistant", "content": "", "agent": "main", "message_type": "action", "tool_calls": calls},
+        {"role": "tool", "content": "a.py", "agent": "main", "message_type": "observation", "tool_call_ids": ["c1"]},
+        {"role": "developer", "content": "Be brief."},
+    ]
+
+    view = elision.Chain([]).process(items)
+
+    assert (view.dialect, view.messages, view.repairs) == ("sweagent", items, ())
+
+
 def test_a_session_that_began_with_text_alone_learns_its_dialect_from_what_follows() -> None:
     with elision.Chain([]).session() as session:
         first = session.process([USER])
