@@ -219,3 +219,8 @@ def test_a_cache_breakpoint_costs_nothing() -> None:
     marked = [{**TOOLS[0], "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
 
     assert count_tools(marked) == count_tools(TOOLS)
+
+
+@pytest.mark.parametrize("kind", [{"a": 1}, [1], 5, None])
+def test_a_part_whose_type_is_no_text_is_counted(kind: Any) -> None:
+    assert count_part(Opaque("", {"type": kind, "text": "words of some kind"})) > 0

@@ -67,7 +67,7 @@ class Weighing:
         return self._weigh(found[1], found[0])
 
     def _rest_of_mapping(self, value: Mapping[Any, Any], inside: tuple[int, ...]) -> dict[str, Any]:
-        kind = value.get("type")
+        kind = value.get("type") if isinstance(value.get("type"), str) else None
         if kind in _PICTURES and (_is_elsewhere(value) or _is_elsewhere(value.get("source"))):
             self.fixed += self.image(None)
             return {}

@@ -26,7 +26,9 @@ def calls_of(fields: Mapping[str, Any]) -> Iterable[ToolCall]:
     """Yield the calls of an assistant message, the legacy ``function_call`` included."""
     calls = fields.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
-        entry = as_mapping(call) or {}
+        entry = as_mapping(call)
+        if entry is None:
+            continue
         function = as_mapping(entry.get("function")) or as_mapping(entry.get("custom")) or {}
         arguments = function.get("arguments", function.get("input"))
         ident, name = text_or_empty(entry.get("id")), text_or_empty(function.get("name"))
@@ -125,13 +127,15 @@ def patched_calls(message: Message, patch: Patch) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     calls = field_of(message.raw, "tool_calls")
     new = list(calls) if isinstance(calls, list) else []
+    places = [place for place, call in enumerate(new) if as_mapping(call) is not None]
     own = [index for index, part in enumerate(message.parts) if isinstance(part, ToolCall) and part.raw is not None]
     for number, index in enumerate(own):
-        if number < len(new):
+        if number < len(places):
+            place = places[number]
             if index in patch.arguments:
-                new[number] = _with_arguments(new[number], patch.arguments[index])
+                new[place] = _with_arguments(new[place], patch.arguments[index])
             if index in patch.ids:
-                new[number] = with_fields(new[number], {"id": patch.ids[index]})
+                new[place] = with_fields(new[place], {"id": patch.ids[index]})
             changes["tool_calls"] = new
         elif index in patch.arguments:
             legacy = field_of(message.raw, "function_call")

@@ -218,3 +218,25 @@ def test_what_the_provider_ties_to_what_follows_stays_as_it_is(read: Read) -> No
     assert [part.fixed for part in parts if isinstance(part, ToolCall | Thinking)] == [True, True, False]
     assert isinstance(reasoning, Thinking)
     assert reasoning.fixed
+
+
+@pytest.mark.parametrize("other", [None, 5, [], "x", b"x"])
+def test_what_is_no_call_among_calls_stays_and_the_calls_beside_it_keep_their_places(other: Any) -> None:
+    """For Claude, a call without an id gets one."""
+    named = {"type": "function", "function": {"name": "write_file", "arguments": json.dumps({"text": "x" * 900})}}
+    messages: list[Any] = [
+        {"role": "user", "content": "Write it."},
+        {"role": "assistant", "content": None, "tool_calls": [other, {"id": "", **named}]},
+        {"role": "tool", "tool_call_id": "", "content": "ok"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "And now?"},
+        {"role": "assistant", "content": "Nothing."},
+    ]
+    yaml = "history_processors: [{type: clear_tool_inputs, keep: 0, schedule: every_step}]"
+
+    view = elision.loads(yaml, archive="memory:").process(messages, model="claude-sonnet-4-5")
+
+    calls = view.messages[1]["tool_calls"]
+    assert calls[0] == other
+    assert calls[1]["id"] == view.messages[2]["tool_call_id"] == "call_1"
+    assert "900 chars removed" in calls[1]["function"]["arguments"]
