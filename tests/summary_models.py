@@ -17,6 +17,19 @@ def good(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) ->
     return "Goal: mend the loader\nDone: some files were read\nNext step: go on"
 
 
+def thinking(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    return "<think>\nLet me see.\n</think>\n\n" + good(prompt, model="", timeout_seconds=0, max_tokens=0)
+
+
+def begun_in_the_prompt(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    return "Let me see.\n</think>\n" + good(prompt, model="", timeout_seconds=0, max_tokens=0)
+
+
+def only_thinking(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
+    CALLS.append(prompt)
+    return "<think>Let me see. First I"
+
+
 def raising(prompt: str, *, model: str, timeout_seconds: float, max_tokens: int) -> str:
     CALLS.append(prompt)
     raise RuntimeError("the model is away")

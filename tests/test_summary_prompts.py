@@ -34,6 +34,26 @@ def test_a_model_is_asked_once_for_the_same_and_what_has_to_be_there_is_added() 
     assert "I must not use port 8431." in summary_models.CALLS[0]
 
 
+@pytest.mark.parametrize("model", ["thinking", "begun_in_the_prompt"])
+def test_thinking_in_front_of_an_answer_is_no_part_of_the_summary(model: str) -> None:
+    made = chain(f"trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:{model}'")
+    (text,) = summaries(last(made, reads(begun(), 1, 9)))
+
+    assert "Goal: mend the loader" in text
+    assert "Let me see" not in text
+    assert "think>" not in text
+
+
+def test_an_answer_that_is_thinking_alone_is_no_summary() -> None:
+    made = chain("trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:only_thinking'")
+    run = reads(begun(), 1, 9)
+    view = last(made, run)
+
+    assert not summaries(view)
+    assert len(view.messages) == len(run.messages())
+    assert "gave nothing" in view.failures[0].error
+
+
 def test_the_prompt_is_cut_to_fit_and_the_history_stays() -> None:
     made = chain(
         "trigger_steps: 8, keep_last_steps: 2, summarizer: call, target: 'summary_models:good', max_input_tokens: 1000"

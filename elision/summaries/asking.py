@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _TOO_LONG = re.compile(r"(?i)context[ _]?(?:window|length)|too long|too many tokens|maximum (?:context|prompt)|413")
 
+_THOUGHT = re.compile(r"(?is)\s*<(think|thinking|reasoning)>(?:.*?</\1>\s*|.*)")
+_ENDED = re.compile(r"(?ism)\A(?:(?!<think).)*?^</think(?:ing)?>[ \t]*$\s*")
+"""Thinking that began in the prompt, as some templates of models have it."""
+
 
 class Answered(NamedTuple):
     """A text, and what it has used."""
@@ -78,6 +82,7 @@ class Query:
                 self.asked, prompt(), lambda usage: paid(replace(usage, purpose=self.purpose))
             )
             if not failed:
+                text = without_thinking(text)
                 return {"text": text} if text.strip() else {"failed": f"{self.asked.name} gave nothing"}
             if not too_long or not going():
                 break
@@ -166,6 +171,13 @@ def known(ledger: Ledger, key: bytes) -> bool:
 def keep(ledger: Ledger, key: bytes, told: Told) -> None:
     """Record what came of a query."""
     ledger.record(key, Fact(kind="outcome", text=json.dumps(told, sort_keys=True)))
+
+
+def without_thinking(text: str) -> str:
+    """Return an answer without the thinking that some servers leave in front of it; nothing where that never ended."""
+    while found := _THOUGHT.match(text):
+        text = text[found.end() :]
+    return _ENDED.sub("", text, count=1)
 
 
 def _fixed(text: str) -> Callable[[], str]:
