@@ -73,7 +73,7 @@ class Anthropic(Dialect):
     def parse(self, raw: Any, history: History) -> Message:
         """Read one message."""
         fields = as_mapping(raw) or {}
-        role = _ROLES_READ.get(str(fields.get("role")), "user")
+        role = _ROLES_READ.get(text_or_empty(fields.get("role")), "user")
         content = fields.get("content")
         parts = _parse_blocks(content, role)
         answers = any(isinstance(part, ToolResult) for part in parts)
@@ -123,7 +123,7 @@ def _is_request(document: Any) -> bool:
 def _is_strange(fields: Mapping[str, Any], types: set[str]) -> bool:
     """Whether a message has something that this wire has not."""
     foreign = any(fields.get(key) is not None for key in _FOREIGN_KEYS) or not types.isdisjoint(_FOREIGN_TYPES)
-    return foreign or fields["role"] not in _ROLES
+    return foreign or text_or_empty(fields["role"]) not in _ROLES
 
 
 def _has_sources(fields: Mapping[str, Any]) -> bool:

@@ -31,8 +31,10 @@ def with_fields(raw: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def text_or_empty(value: Any) -> str:
-    """Return ``value`` if it is a string, else the empty string."""
-    return value if isinstance(value, str) else ""
+    """Return ``value`` as a plain string if it is one, such as a member of an enumeration; else the empty string."""
+    if type(value) is str:
+        return value
+    return str.__str__(value) if isinstance(value, str) else ""
 
 
 def field_of(raw: Any, key: str) -> Any:

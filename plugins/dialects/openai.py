@@ -71,14 +71,14 @@ class OpenAI(Dialect):
             if not _FOREIGN_TYPES.isdisjoint(types_in(fields.get("content"))):
                 return 0
             own = any(fields.get(key) is not None for key in _OWN_KEYS)
-            if own or fields["role"] in {"tool", "developer", "function"}:
+            if own or text_or_empty(fields["role"]) in {"tool", "developer", "function"}:
                 score = 2
         return score
 
     def parse(self, raw: Any, history: History) -> Message:
         """Read one message."""
         fields = as_mapping(raw) or {}
-        role = _ROLES.get(str(fields.get("role")), "user")
+        role = _ROLES.get(text_or_empty(fields.get("role")), "user")
         content = fields.get("content")
         marks = count_marks(fields)
         if role == "tool":
@@ -146,7 +146,7 @@ def kind_of(role: Role, history: History) -> Kind:
 def types_in(content: Any) -> set[str]:
     """Return the types of the parts in list content."""
     found = map(as_mapping, content if isinstance(content, list) else ())
-    return {str(fields.get("type")) for fields in found if fields is not None}
+    return {text_or_empty(fields.get("type")) for fields in found if fields is not None}
 
 
 def awaits_text_result(history: History) -> bool:

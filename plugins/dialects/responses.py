@@ -75,7 +75,7 @@ class Responses(Dialect):
         fields = as_mapping(raw) or {}
         kind = text_or_empty(fields.get("type"))
         if kind in {"", "message"}:
-            role = _ROLES.get(str(fields.get("role")), "user")
+            role = _ROLES.get(text_or_empty(fields.get("role")), "user")
             return Message(role, kind_of(role, history), _parse_content(fields.get("content")), raw)
         if _is_result(kind, fields):
             return Message("tool", "observation", (_parse_result(kind, fields, raw),), raw)

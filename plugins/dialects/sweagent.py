@@ -68,7 +68,7 @@ class SWEAgent(Dialect):
     def parse(self, raw: Any, history: History) -> Message:
         """Read one item."""
         fields = as_mapping(raw) or {}
-        role = _ROLES.get(str(fields.get("role")), "user")
+        role = _ROLES.get(text_or_empty(fields.get("role")), "user")
         kind = _kind(fields, role, history)
         content = parse_content(fields.get("content"))
         parts: tuple[Part, ...]
