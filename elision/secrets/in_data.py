@@ -13,7 +13,7 @@ _BEGINS_A_LINE = re.compile(
 _ENDS_A_LINE = re.compile(r"[ \t]*(?:[#;][^\n]*)?(?:\Z|\r?\n|\\n|\\r)")
 _ENDS_A_WORD = re.compile(r"[\s,.;]|\Z|\\n|[\"']")
 _BEFORE = 80
-_SHORTEST_IN_TEXT = 8
+_SHORTEST_IN_TEXT, _SHORTEST_OF_KEY = 8, 16
 
 
 class Given(NamedTuple):
@@ -43,11 +43,13 @@ def is_in_data(text: str, given: Setting) -> bool:
         )
     if given.join not in {":", "="}:
         return False
-    if _BEGINS_A_LINE.search(before) and _ENDS_A_LINE.match(text, given.value.stop):
+    begins = bool(_BEGINS_A_LINE.search(before))
+    if begins and _ENDS_A_LINE.match(text, given.value.stop):
         return True
-    long = given.value.stop - given.value.start >= _SHORTEST_IN_TEXT
-    if not long or given.closed or not _ENDS_A_WORD.match(text, given.value.stop):
+    chars = given.value.stop - given.value.start
+    if chars < _SHORTEST_IN_TEXT or given.closed or not _ENDS_A_WORD.match(text, given.value.stop):
         return False
     if given.join == "=":
-        return before[-1:] == " " and before[-2:-1].isalnum() and text[given.value.start - 1] == "="
-    return given.name.lower() in {"password", "passwd", "passphrase"}
+        behind_a_word = before[-1:] == " " and before[-2:-1].isalnum()
+        return (begins or behind_a_word) and text[given.value.start - 1] == "="
+    return given.name.lower() in {"password", "passwd", "passphrase"} or (begins and chars >= _SHORTEST_OF_KEY)
