@@ -60,7 +60,7 @@ def incoming(
         if key is None:
             keys = list(map(str, request))
             near = closest("messages", keys)
-            has = f"it has {near!r}" if near else nearest("messages", keys, what="it has")
+            has = f"it has {near!r}" if near else nearest("messages", keys, what="it has") if keys else "it is empty"
             raise InputError(
                 f"messages: the request has no key 'messages'; {has}; give the list as messages (or input or contents)"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -99,9 +99,7 @@ def _class_of(
     types = sorted({*known, *beside})
     names = ", ".join(types)
     if "type" not in entries:
-        slip = closest("type", entries)
-        told = f"it has {shown(slip)}; rename it" if slip else f"known: {names}; add it"
-        problems.add(item, path, f"a processor needs 'type'; {told}")
+        problems.add(item, path, f"a processor needs 'type'; {_instead_of_type(entries, types)}")
         return None
     name = data.get("type")
     if "type" in data and not isinstance(name, str):
@@ -111,6 +109,16 @@ def _class_of(
         told = f"there is no processor {shown(name)}; {suggestion(name, types)}"
         problems.add(entries["type"].value, (*path, "type"), told)
     return known.get(name) if isinstance(name, str) else None
+
+
+def _instead_of_type(entries: Mapping[str, Entry], types: Sequence[str]) -> str:
+    """Say what to write where an entry has no type: it may be its only key."""
+    if slip := closest("type", entries):
+        return f"it has {shown(slip)}; rename it"
+    named = closest(next(iter(entries)), types) if len(entries) == 1 else None
+    if named:
+        return f"write '- type: {named}', and its options as keys beside it"
+    return f"known: {', '.join(types)}; add it"
 
 
 def _not_a_processor(item: yaml.Node) -> str:

@@ -311,6 +311,16 @@ history_processors:
     ]
 
 
+@pytest.mark.parametrize("entry", ["last_n_observations: {n: 5}", "last_n_observation: {n: 5}", "last_n_observations:"])
+def test_an_entry_whose_only_key_is_a_type_is_told_how_to_write_it(entry: str, problems: Lines) -> None:
+    assert problems(f"history_processors:\n  - {entry}\n") == [
+        (
+            "chain.yaml:2:5: history_processors[0]: a processor needs 'type'; write '- type: last_n_observations', and "
+            "its options as keys beside it"
+        )
+    ]
+
+
 def test_a_chain_that_keeps_nothing_is_warned_of_processors_that_remove(problems: Lines) -> None:
     text = """\
 history_processors:
