@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -66,6 +67,7 @@ class Session:
     def __init__(self, chain: Chain, id: str = "", *, lives: bool = True) -> None:  # noqa: A002 (the field's word)
         self.chain = chain
         self.id = id
+        self._one_at_a_time = threading.RLock()
         self._dialect: Dialect | None = None
         self._settled = False
         self._keys: set[Any] = set()
@@ -133,13 +135,20 @@ class Session:
         ``messages`` is the list of messages, or a whole request: ``messages`` (or ``input``, ``contents``) and what
         stands beside them, ``system``, ``tools``, ``model``.  ``now`` is the time of the request in seconds since the
         epoch (by default the clock's): a cache that has not been read for too long is cold, and clearing is free then.
-        The host's objects are never changed.
+        The host's objects are never changed.  Threads that share a session wait for one another.
         """
-        with own_profile(self.chain.own_profile):
+        with self._one_at_a_time, own_profile(self.chain.own_profile):
             given, facts = incoming(
                 messages, self.chain, system=system, tools=tools, model=model, sets_params=self.sets_params
             )
-            return self._process(given, facts, dialect, self._times(now))
+            try:
+                return self._process(given, facts, dialect, self._times(now))
+            except ElisionError:
+                raise
+            except BaseException:
+                # What was interrupted is half done; the next request is decided from the beginning.
+                self._forget()
+                raise
 
     def _process(self, given: list[Any], facts: Request, dialect: str | None, times: Times) -> SentView:
         reader = self._reader(given, dialect, {"system": facts.system, "tools": facts.tools})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import elision
 from elision import Chain, InputError
 from elision.registry import plugins
+from elision.testing import call, conversation, result
 
 RUN = json.loads((Path(__file__).parents[1] / "examples" / "sample_run.json").read_text(encoding="utf-8"))
 MESSAGES: list[dict[str, Any]] = RUN["messages"]
@@ -193,3 +196,56 @@ def test_marks_of_another_dialect_that_come_later_are_noticed() -> None:
 
     assert view.dialect == "openai"
     assert view.messages == chain.process(MESSAGES[:length], system="You are careful.").messages
+
+
+def test_threads_that_share_a_session_wait_for_one_another_and_get_the_view_of_their_own_request() -> None:
+    run = conversation("openai").user("Mend it.")
+    for number in range(40):
+        run = run.step("I read.", call("read_file", path=f"{number}.py"), result(f"{number} line\n" * 60))
+    messages = run.messages()
+    chain = elision.loads("history_processors: [{type: last_n_observations, n: 2}]", archive="memory:")
+    stops = range(5, len(messages) + 1, 2)
+    alone = {stop: chain.process(messages[:stop]).messages for stop in stops}
+
+    with chain.session() as session, ThreadPoolExecutor(4) as pool:
+        views = list(pool.map(lambda stop: (stop, session.process(messages[:stop]).messages), [*stops] * 3))
+
+    assert all(view == alone[stop] for stop, view in views)
+
+
+class _Interrupted(BaseException):
+    """What a signal raises, wherever it comes."""
+
+
+@pytest.mark.parametrize("where", ["parse", "patch"])
+def test_a_session_that_was_interrupted_in_the_middle_goes_on_as_a_fresh_one_would(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = conversation("openai").user("Mend it.")
+    for number in range(8):
+        run = run.step("I read.", call("read_file", path=f"{number}.py"), result(f"{number} line\n" * 60))
+    messages = run.messages()
+    chain = elision.loads("history_processors: [{type: last_n_observations, n: 2}]", archive="memory:")
+    dialect = next(each for each in plugins().dialects() if each.name == "openai")
+
+    with chain.session() as session:
+        session.process(messages[:7])
+        with monkeypatch.context() as patched:
+            patched.setattr(type(dialect), where, _interrupted_at_the_third(getattr(type(dialect), where)))
+            with pytest.raises(_Interrupted):
+                session.process(messages[:15])
+        view = session.process(messages)
+
+    assert view.messages == chain.process(messages).messages
+
+
+def _interrupted_at_the_third(function: Callable[..., Any]) -> Callable[..., Any]:
+    seen: list[object] = []
+
+    def interrupted(*args: Any) -> Any:
+        seen.append(args)
+        if len(seen) == 3:
+            raise _Interrupted
+        return function(*args)
+
+    return interrupted
