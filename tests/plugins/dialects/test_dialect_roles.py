@@ -1,4 +1,4 @@
-"""Roles that are members of an enumeration, as models of many frameworks hold them, are read as the strings they are."""
+"""Roles that are members of an enumeration, are read as the strings they are."""
 
 from __future__ import annotations
 
