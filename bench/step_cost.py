@@ -85,6 +85,7 @@ def main() -> int:
     parts = best(repeats, lambda: parts_of(recorded(300)))
     step = best(repeats, lambda: session_step(recorded(300)))
     step_long = best(2 if options.quick else 3, lambda: session_step(recorded(long)))
+    mended = best(2 if options.quick else 3, lambda: session_step(abandoned(recorded(long))))
     with tempfile.TemporaryDirectory() as folder:
         durable = session_step(recorded(300), archive=folder)
     whole = best(repeats, lambda: session_step(recorded(300), chain=DEFAULT))
@@ -104,6 +105,13 @@ def main() -> int:
         row("the same, originals flushed to the disk", durable.mean, durable.mean / step.mean, None, of="in memory"),
         row(
             f"a step in a session, {long} steps", step_long.median, step_long.median / step.median, 1.3, of="300 steps"
+        ),
+        row(
+            "the same, a call without result in step 3",
+            mended.median,
+            mended.median / step_long.median,
+            None,
+            of="clean",
         ),
         row("a step of the whole default chain", whole.median, whole.median / floor.median, None, of="floor"),
         row("from scratch, 300 steps, a MB", stateless / size, stateless / 300 / floor.mean, None, of="floor a step"),
@@ -145,6 +153,12 @@ def recorded(steps: int) -> list[dict[str, Any]]:
         messages.append({"role": "assistant", "content": "I look.", "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
     return messages
+
+
+def abandoned(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a history without the result of its third call: what goes out is mended from there on."""
+    third = [place for place, message in enumerate(history) if message["role"] == "tool"][2]
+    return history[:third] + history[third + 1 :]
 
 
 def best(repeats: int, measure: Callable[[], Cost]) -> Cost:

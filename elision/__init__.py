@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ProcessorError,
     )
     from elision.expressions import compile_regex
+    from elision.fitting import fitting_edits
     from elision.handover import Handover, Target
     from elision.history import History
     from elision.hookspecs import hookimpl
@@ -117,6 +118,7 @@ _HOMES = {
         "ToolCall",
         "ToolResult",
     ),
+    "elision.fitting": ("fitting_edits",),
     "elision.handover": ("Handover", "Target"),
     "elision.hookspecs": ("hookimpl",),
     "elision.ledger": ("first_found",),
@@ -256,6 +258,7 @@ __all__ = [
     "compile_regex",
     "completion",
     "first_found",
+    "fitting_edits",
     "handle_recall",
     "hookimpl",
     "image_size",

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from elision.again import ask_again
 from elision.anew import elided, made_anew
 from elision.batch import Candidate
 from elision.binding import Binding
-from elision.cache.cuts import Cut, Cuts
+from elision.cache.cuts import UNCUT, Cut, Cuts
 from elision.circumstances import UNTIMED, Circumstances, Times
 from elision.edits import Edit, Tag, length
 from elision.handover import handed_over
@@ -72,7 +73,8 @@ class Fold:
         self.circumstances = Circumstances(history, originals.ledger)
         self._stages = [processor.runs_at for processor in processors]
         in_turn = ((at, stage) for at, stage in enumerate(self._stages) if not processors[at].at_breaks)
-        self._in_turn = [(at, stage) for at, stage in in_turn if stage != "request"]
+        waits = self.scheduler.schedules
+        self._in_turn = [(at, stage, waits(at)) for at, stage in in_turn if stage != "request"]
         self._memories = [Memory(scheduler=self.scheduler) for _ in processors]
         self.ways_back = WaysBack(history, self.overlay, self._memories, self._stands_anew)
         self._looks_up = self.scheduler.weighs_at_once
@@ -114,12 +116,12 @@ class Fold:
         it is complete.
         """
         decisions, history = Decisions(), sent.history
-        standing = self.standing if history is self.history else self.standing.beginning(history)
+        standing = sent.mended.standing(self.standing, request) if sent.mended else self.standing
         moment = whole(history)
         host = HostSide(sent.dialect, history, sent.rendered)
         waiting = self._done < len(self.history.segments)
         newest = history.segments[-1] if waiting else None
-        binding = self.binding if history is self.history else Binding(history, sent.overlay, self.binding.told)
+        binding = Binding(history, sent.overlay, self.binding.told) if sent.mended else self.binding
         binding.look(newest.start if newest else len(history), len(history), request)
         cut = sent.placed(Cut(changed_to=self.cuts.cut.changed_to) if waiting else self.cuts.cut)
         questions: list[tuple[Stage, tuple[int, int]]] = [("request", (0, len(history)))]
@@ -142,7 +144,7 @@ class Fold:
                         binding=binding,
                         size=RequestSize(self.scheduler.sizes, sent, request) if processor.weighs else None,
                     )
-                    Question(processor, index, stage, view, decisions, on_error=self.on_error).ask()
+                    ask_again(Question(processor, index, stage, view, decisions, on_error=self.on_error))
         return decisions
 
     def params(self, request: Request) -> dict[str, Any]:
@@ -229,6 +231,7 @@ class Fold:
             standing=self.standing,
             originals=self.originals,
             waits=waits,
+            cut=UNCUT,
             binding=self.binding,
         )
 
@@ -241,12 +244,11 @@ class Fold:
         dirty: dict[int, None] = {}
         if self.binding.closed:
             self._make_held(moment, request)
-        for index, stage in self._in_turn:
+        for index, stage, waits in self._in_turn:
             fresh = (segment.start, segment.stop)
             windows = [fresh, *windows_of(self.history, dirty, segment)] if stage == "entry" else [(0, segment.stop)]
             for window in windows:
-                memory, waits = self._memories[index], self.scheduler.schedules(index)
-                view = self._view(moment, index, window, memory, request, waits=waits)
+                view = self._view(moment, index, window, self._memories[index], request, waits=waits)
                 question = self._question(index, view)
                 if waits:
                     self._let_wait(question, request)
@@ -261,9 +263,10 @@ class Fold:
         if self._looks_up:
             self._record(segment, cleared=self.scheduler.acted() or bool(due))
         self._tell_of_held_back(moment, request)
-        self.cuts.note(self.decisions.edits[decided:], self.history, self.overlay)
-        if len(self.decisions.edits) > decided and self.cuts.cut.broken_at is not None:
-            self._ask_at_break(moment, request, self.cuts.cut.broken_at)
+        if len(self.decisions.edits) > decided:
+            self.cuts.note(self.decisions.edits[decided:], self.history, self.overlay)
+            if (broken_at := self.cuts.cut.broken_at) is not None:
+                self._ask_at_break(moment, request, broken_at)
 
     def _ask_at_break(self, moment: Moment, request: Request, broken_at: int) -> None:
         """Ask the processors that change nothing but when the cached prefix is rewritten in any case."""
@@ -311,6 +314,8 @@ class Fold:
 
     def _tell_of_held_back(self, moment: Moment, request: Request) -> None:
         back, self.scheduler.held_back = self.scheduler.held_back, []
+        if not back:
+            return
         for index in dict.fromkeys(each.stage for each in back):
             question = self._question_now(index, moment, request)
             question.hold_back(each.edit for each in back if each.stage == index)

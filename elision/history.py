@@ -8,7 +8,9 @@ are huge.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import takewhile
 
 from elision.message import (
     Address,
@@ -103,8 +105,10 @@ class History:
         self.turns: list[Turn] = [Turn(0)]
         self.task: int | None = None
         self.faults = Faults()
+        self.altered: list[int] = []
+        """Where steps begin that have got a result from behind what followed them, in the order in which they did."""
         self._unanswered: dict[int, Step] = {}
-        self._answered: dict[tuple[str, str], Address] = {}
+        self._answered: dict[tuple[str, str], list[Address]] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -130,6 +134,38 @@ class History:
             self.segments.append(Segment(position, position + 1, None))
             if message.role == "user":
                 self.turns.append(Turn(position))
+
+    def cut(self, position: int) -> None:
+        """Take the messages from ``position`` on away, where a segment begins; they have altered none before it."""
+        for at in range(position, len(self.messages)):
+            for part in range(len(self.messages[at].parts)):
+                self._unpair(Address(at, part))
+        while self.segments and self.segments[-1].start >= position:
+            self.segments.pop()
+        while self.steps and self.steps[-1].start >= position:
+            self._unanswered.pop(self.steps.pop().index, None)
+        while len(self.turns) > 1 and self.turns[-1].start >= position:
+            self.turns.pop()
+        newest = len(self.turns) - 1
+        self.turns[newest].calls = any(
+            step.calls for step in takewhile(lambda step: step.turn == newest, reversed(self.steps))
+        )
+        for places in (self.marked, self.thinking):
+            del places[bisect_left(places, position) :]
+        self.task = self.task if self.task is not None and self.task < position else None
+        self.faults.cut(position, len(self.steps))
+        self.altered = [start for start in self.altered if start < position]
+        del self.messages[position:], self.step_of[position:]
+
+    def _unpair(self, address: Address) -> None:
+        paired = self.paired.pop(address, None)
+        if paired is None:
+            return
+        if self.demos.pop(address, None) is None:
+            self.observations.pop()
+        result = self.messages[address.position].parts[address.part]
+        if paired.call is not None and isinstance(result, ToolResult):
+            self._answered[_key_of(result)].pop()
 
     def ready(self) -> int:
         """Return how many segments are complete: all but a last step that still waits for results, or may grow."""
@@ -213,7 +249,9 @@ class History:
             owner, index = found
             owner.results[index] = address
             owner.unfinished = owner.unfinished or stands_for_none(result)
-            self._answered[_key_of(result)] = address
+            self._answered.setdefault(_key_of(result), []).append(address)
+            if owner is not step:
+                self.altered.append(owner.start)
             if not owner.open:
                 self._unanswered.pop(owner.index, None)
             paired = Paired(address, owner.index, owner.calls[index][1], len(self.observations))
@@ -225,7 +263,8 @@ class History:
 
     def _note_again(self, address: Address, result: ToolResult) -> None:
         """Note what comes after a result of the same call that was not the last: that it was pending, or aborted."""
-        first = self._answered.get(_key_of(result)) if any(_key_of(result)) else None
+        answered = self._answered.get(_key_of(result)) if any(_key_of(result)) else None
+        first = answered[-1] if answered else None
         call = self.paired[first].call if first is not None else None
         if first is None or call is None or result.tool not in ("", call.name):
             return

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any
 
 from elision.breakpoints import excess_breakpoints
 from elision.cache.cuts import Cut
 from elision.cache.lifetimes import lifetimes
 from elision.dialect import Dialect, Patch
-from elision.history import History, Step
-from elision.message import Address, Message, Text
+from elision.history import History
+from elision.mended import Mended
+from elision.mending import Mending
+from elision.message import Address
 from elision.moment import Request
-from elision.overlay import Overlay, Version, content_at
+from elision.overlay import Overlay
 from elision.question import Decisions
-from elision.repair import OPENING, Assembly, Repair, assemble
+from elision.repair import Assembly, Repair, assemble
 from elision.report import Refusal
 from elision.strict_calls import StrictCalls, Unfit
 
@@ -31,61 +32,37 @@ class Outgoing:
     rendered: Sequence[Any]
     repairs: Sequence[Repair]
     calls: StrictCalls
+    mended: Mended | None = None
+    """What stands in place of a history that is poisoned."""
     unmended: Sequence[Any] | None = None
     """The messages as they stood before they were mended, where they were."""
 
     def placed(self, cut: Cut) -> Cut:
         """Return a cut of the history as one of the messages that go out: where mended ones stand elsewhere."""
-        if self.unmended is None:
+        if self.unmended is None or self.mended is None:
             return cut
-        places = {id(raw): place for place, raw in enumerate(self.rendered)}
-        return Cut(*(None if at is None else _nearest(self.unmended, at, places) for at in cut))
+        return Cut(*(None if at is None else _nearest(self.unmended, at, self.mended) for at in cut))
 
 
 def outgoing(
-    dialect: Dialect,
-    history: History,
-    lasting: Overlay,
-    rendered: Sequence[Any],
-    calls: StrictCalls,
-    *,
-    refs: Mapping[Address, str] | None = None,
+    dialect: Dialect, mending: Mending, rendered: Sequence[Any], *, refs: Mapping[Address, str] | None = None
 ) -> Outgoing:
     """Return the history itself, or where it is poisoned, a mended one in its place.
 
     ``refs`` say what results that answer no call are called in the archive.
     """
+    history = mending.history
     if not (dialect.wire.checked and history.poisoned):
-        return Outgoing(dialect, history, Overlay(parent=lasting), rendered, (), calls)
-    messages, repairs, starts = assemble(Assembly(history, dialect, rendered, lasting, refs or {}))
-    first = _begun_by_assistant(map(dialect.parse, messages, repeat(History(dialect.wire))))
-    if first is not None and dialect.wire.user_first and _begun_by_assistant(history.messages) is None:
-        messages[first:first] = dialect.build(Message("user", "note", (Text(OPENING),), None))
-        starts = {at + (at >= first) for at in starts}
-        repairs.append(Repair("no_user_first", first, "a message of the user stands in front of the assistant's"))
-    mended = History(dialect.wire)
-    for position, raw in enumerate(messages):
-        mended.append(dialect.parse(raw, mended), joins=position not in starts)
-    alone = history.faults.alone
-    kept = [
-        step
-        for step in history.steps
-        if not lasting.is_dropped(step.index) and not alone.issuperset(range(step.start, step.acted))
-    ]
-    named = calls.carried_over(kept, mended)
-    return Outgoing(dialect, mended, _carried_over(history, lasting, kept, mended), messages, repairs, named, rendered)
+        return Outgoing(dialect, history, Overlay(parent=mending.lasting), rendered, (), mending.calls)
+    found = mending.advance(dialect, rendered, refs or {})
+    overlay, repairs = Overlay(parent=found.overlay), mending.repairs
+    return Outgoing(dialect, found.history, overlay, found.messages, repairs, found.calls, found, rendered)
 
 
-def _begun_by_assistant(messages: Iterable[Message]) -> int | None:
-    """Return where the assistant begins, where the user does not."""
-    found = next(((at, message.role) for at, message in enumerate(messages) if message.role != "system"), None)
-    return found[0] if found is not None and found[1] == "assistant" else None
-
-
-def _nearest(rendered: Sequence[Any], at: int, places: Mapping[int, int]) -> int | None:
+def _nearest(rendered: Sequence[Any], at: int, mended: Mended) -> int | None:
     """Return where the newest message up to ``at`` stands that is sent as it is."""
-    found = (places[id(raw)] for raw in reversed(rendered[: at + 1]) if id(raw) in places)
-    return next(found, None)
+    places = (mended.place_of(rendered[position]) for position in range(at, -1, -1))
+    return next((place for place in places if place is not None), None)
 
 
 def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[list[Any], list[Refusal], list[Repair]]:
@@ -99,7 +76,7 @@ def finished(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[li
         messages[position] = patched(sent.dialect, sent.history, overlay, position, unfit.get(position, _AS_IT_IS))
     repairs += [Repair(told.fault, position, told.detail) for position, told in unfit.items()]
     if overlay.restructures():
-        messages = assemble(Assembly(sent.history, sent.dialect, messages, overlay)).messages
+        messages = assemble(Assembly(sent.history, sent.dialect, messages, overlay))
     return messages, refused, [*sent.repairs, *repairs]
 
 
@@ -134,25 +111,6 @@ def patched(dialect: Dialect, history: History, overlay: Overlay, position: int,
         contents = {**unfit.contents, **patch.contents}
         patch = replace(patch, contents=contents, ids=unfit.ids, arguments={**unfit.arguments, **patch.arguments})
     return dialect.patch(message, patch)
-
-
-def _carried_over(history: History, lasting: Overlay, kept: Sequence[Step], mended: History) -> Overlay:
-    """Return an overlay that knows of the mended history what was known: tags, placeholders, calls that are open."""
-    overlay = Overlay()
-    for old, new in zip(kept, mended.steps, strict=False):
-        new.unfinished = old.open or old.unfinished
-        # Where calls stand in the text, an edit of the text can take them away: then nothing is known of their results.
-        for source, target in zip(old.results, new.results, strict=False):
-            if source is None or target is None:
-                continue
-            if tags := lasting.tags_of(source, history.messages[source.position]):
-                overlay.tags[target] = tags
-            if lasting.elided(source):
-                overlay.versions[target] = [Version(0, content_at(history, lasting, source), elided=True)]
-        for (source, _), (target, call) in zip(old.calls, new.calls, strict=False):
-            if lasting.elided(source):
-                overlay.versions[target] = [Version(0, (call,), elided=True)]
-    return overlay
 
 
 def _within_limit(sent: Outgoing, decisions: Decisions, request: Request) -> tuple[list[Refusal], list[Repair]]:

@@ -132,6 +132,13 @@ class Question:
             changed += self._apply(Replace(address, (), reason="bound to what stood before it"), follows=True)
         return changed
 
+    def make_again(self, edit: Edit, applied: AppliedEdit) -> None:
+        """Make an edit that was judged and archived for the request before."""
+        self.view.overlay.apply(edit, self.index)
+        self.decisions.edits.append(applied)
+        if isinstance(edit, Replace):
+            self.decisions.touched.add(edit.address.position)
+
     def found(self, edit: Edit) -> tuple[Piece, ...]:
         """Return the content that an edit would replace, as it stands."""
         if not isinstance(edit, Replace) or edit.template is not None:

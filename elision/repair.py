@@ -5,7 +5,7 @@ What is mended here is mended on the outgoing view only; the stored history stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -79,74 +79,96 @@ class Assembly:
 
 
 class Assembled(NamedTuple):
-    """The host messages to send, what was mended for it, and where segments begin among them."""
+    """The host messages of one segment, and what was mended for them; from ``own`` on they are the segment's own."""
 
     messages: list[Any]
     repairs: list[Repair]
-    starts: set[int]
+    own: int
 
 
-def assemble(work: Assembly) -> Assembled:
+def assemble(work: Assembly) -> list[Any]:
     """Return the host messages to send."""
-    repairs: list[Repair] = []
-    out: list[Any] = []
-    starts: set[int] = set()
     inserted = work.overlay.insertions()
-    emit = _emitter(work, repairs)
-    for segment in work.history.segments:
-        for insert in inserted.get(segment.start, ()):
-            if not says(work.history.messages[segment.start], insert):
-                out.extend(work.dialect.build(_inserted_message(insert)))
-        if segment.step is not None and work.overlay.is_dropped(segment.step):
-            out.extend(_left(work, segment, repairs))
-            continue
-        starts.add(len(out))
-        out.extend(emit(segment.start, segment.stop, segment.step))
-    for insert in inserted.get(len(work.history), ()):
-        out.extend(work.dialect.build(_inserted_message(insert)))
-    return Assembled(out, repairs, starts)
+    found = [
+        message
+        for segment in work.history.segments
+        for message in assembled(work, segment, inserted.get(segment.start, ())).messages
+    ]
+    return [*found, *built(work, inserted.get(len(work.history), ()))]
 
 
-def _left(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[Any]:
+def assembled(work: Assembly, segment: Segment, inserted: Iterable[Insert]) -> Assembled:
+    """Return the host messages of one segment, and those to insert before it."""
+    repairs: list[Repair] = []
+    first = work.history.messages[segment.start]
+    before = built(work, (insert for insert in inserted if not says(first, insert)))
+    if segment.step is not None and work.overlay.is_dropped(segment.step):
+        before += _left(work, work.history.steps[segment.step], repairs)
+        return Assembled(before, repairs, len(before))
+    return Assembled([*before, *_own(work, segment, repairs)], repairs, len(before))
+
+
+def built(work: Assembly, inserted: Iterable[Insert]) -> list[Any]:
+    """Return messages of ours as the host's."""
+    return [message for insert in inserted for message in work.dialect.build(_inserted_message(insert))]
+
+
+def _left(work: Assembly, step: Step, repairs: list[Repair]) -> Iterator[Any]:
     """Yield what the user said in one message with the results of a dropped step: only the step goes."""
-    acted = work.history.steps[segment.step].acted if segment.step is not None else segment.start
-    for position in range(acted, segment.stop):
+    for position in range(step.acted, step.stop):
         parts = work.history.messages[position].parts
         results = frozenset(index for index, part in enumerate(parts) if isinstance(part, ToolResult))
         if len(results) < len(parts):
             yield _clean(work, position, repairs, results)
 
 
-def _emitter(work: Assembly, repairs: list[Repair]) -> Callable[[int, int, int | None], Iterator[Any]]:
-    faults, steps = work.history.faults, work.history.steps
-    checked = work.dialect.wire.checked
-    dangling = {step.index for step, _, call in work.history.unanswered() if call.raw is not None}
-    sick = dangling | set(faults.late.values()) | faults.split
-    misplaced = _by_position(faults.orphans | faults.late.keys())
-    told = _by_position(faults.again)
+def _own(work: Assembly, segment: Segment, repairs: list[Repair]) -> Iterator[Any]:
+    """Yield the messages of a segment, in order, and what has come later for calls that had a result."""
+    start, stop = segment.start, segment.stop
+    if not work.dialect.wire.checked:
+        yield from work.rendered[start:stop]
+        return
+    step = None if segment.step is None else work.history.steps[segment.step]
+    sick = step is not None and _is_sick(work.history, step)
+    news = _later_results(work, _told_again(work.history, segment), repairs)
+    if step is None:
+        yield from news
+    for position in range(start, step.acted if step is not None and sick else stop):
+        rendered = _clean(work, position, repairs, _misplaced(work.history, position))
+        if rendered is not None:
+            yield rendered
+    if step is not None:
+        if sick:
+            yield from _answers(work, step, repairs)
+            for position in range(step.acted, stop):
+                repairs.extend(_left_out(work, position, _misplaced(work.history, position)))
+        yield from news
 
-    def emit(start: int, stop: int, step: int | None) -> Iterator[Any]:
-        if not checked:
-            yield from (work.rendered[position] for position in range(start, stop))
-            return
-        later = [Address(at, part) for at in range(start, stop) for part in sorted(told.get(at, ()))]
-        news = _later_results(work, later, repairs)
-        if step is None:
-            yield from news
-        elif step in sick:
-            stop = steps[step].acted
-        for position in range(start, stop):
-            rendered = _clean(work, position, repairs, misplaced.get(position, frozenset()))
-            if rendered is not None:
-                yield rendered
-        if step is not None:
-            if step in sick:
-                yield from _answers(work, steps[step], repairs)
-                for position in sorted(misplaced.keys() & range(stop, steps[step].stop)):
-                    repairs.extend(_left_out(work, position, misplaced[position]))
-            yield from news
 
-    return emit
+def _is_sick(history: History, step: Step) -> bool:
+    """Whether results of a step are missing, or stand where no wire takes them."""
+    late = history.faults.late
+    lacking = any(
+        result is None and call.raw is not None for (_, call), result in zip(step.calls, step.results, strict=True)
+    )
+    return lacking or step.index in history.faults.split or any(result in late for result in step.results if result)
+
+
+def _misplaced(history: History, position: int) -> frozenset[int]:
+    """Return the results in a message that do not stand behind their calls."""
+    orphans, late = history.faults.orphans, history.faults.late
+    found = _addresses(history, position) if orphans or late else ()
+    return frozenset(each.part for each in found if each in orphans or each in late)
+
+
+def _told_again(history: History, segment: Segment) -> list[Address]:
+    """Return the results in a segment of calls that had another one before."""
+    again, positions = history.faults.again, range(segment.start, segment.stop)
+    return [each for position in positions for each in _addresses(history, position) if each in again] if again else []
+
+
+def _addresses(history: History, position: int) -> Iterator[Address]:
+    return (Address(position, part) for part in range(len(history.messages[position].parts)))
 
 
 def _later_results(work: Assembly, addresses: Iterable[Address], repairs: list[Repair]) -> list[Any]:
@@ -162,13 +184,6 @@ def _later_results(work: Assembly, addresses: Iterable[Address], repairs: list[R
         images = (piece for piece in content if isinstance(piece, Image))
         found += work.dialect.build(Message("user", "note", (Text(said), *images), None))
     return found
-
-
-def _by_position(addresses: Iterable[Address]) -> dict[int, frozenset[int]]:
-    found: dict[int, set[int]] = {}
-    for position, part in addresses:
-        found.setdefault(position, set()).add(part)
-    return {position: frozenset(parts) for position, parts in found.items()}
 
 
 def _clean(work: Assembly, position: int, repairs: list[Repair], removed: frozenset[int]) -> Any:

@@ -23,10 +23,12 @@ from elision.handover import can_hand_over, handed_over
 from elision.history import History
 from elision.incoming import incoming
 from elision.kept import Kept
+from elision.mending import Mending
 from elision.moment import Request, whole
 from elision.originals import Originals
 from elision.orphans import Orphans
 from elision.outgoing import Outgoing, finished, outgoing, patched
+from elision.overlay import Overlay
 from elision.own_values import own_profile
 from elision.question import Decisions
 from elision.recognition import Known
@@ -36,7 +38,6 @@ from elision.report import Failure, Pending, SentView, in_shadow
 from elision.shadow import is_switched_on
 from elision.sizes import RequestSize
 from elision.standing import UNKNOWN, Standing
-from elision.strict_calls import StrictCalls
 from elision.summaries.background import Background
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Session:
         self._known = Known()
         self._rendered: list[Any] = []
         self._fold: Fold | None = None
-        self._calls, self._orphans = StrictCalls(History()), Orphans(History())
+        self._mending, self._orphans = Mending(History(), Overlay()), Orphans(History())
         self._originals = Originals(chain.opened_archive, id, Background(lives))
         self._warned: set[str] = set()
         self._asked_at: float | None = None
@@ -228,7 +229,7 @@ class Session:
 
     def _sent(self, reader: Dialect, fold: Fold, facts: Request) -> tuple[Outgoing, Decisions]:
         refs = self._orphans.kept(self._originals, self._view_policy)
-        sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls, refs=refs)
+        sent = outgoing(reader, self._mending, self._rendered, refs=refs)
         try:
             return sent, fold.for_request(sent, facts)
         except OverBudgetError as error:
@@ -236,7 +237,7 @@ class Session:
             if not self._originals.shadow:
                 raise
             failed = Failure("budget", str(error), "the original is sent; live, this is an error")
-            sent = outgoing(reader, fold.history, fold.overlay, self._rendered, self._calls, refs=refs)
+            sent = outgoing(reader, self._mending, self._rendered, refs=refs)
             return sent, Decisions(failures={("budget", failed.error): failed})
 
     def _reader(self, messages: Sequence[Any], name: str | None, beside: Mapping[str, Any]) -> Dialect:
@@ -263,7 +264,8 @@ class Session:
         if self._fold is None or likeness == "other":
             self._forget()
             self._fold = self._new_fold(History(reader.wire))
-            self._calls, self._orphans = StrictCalls(self._fold.history), Orphans(self._fold.history)
+            self._mending = Mending(self._fold.history, self._fold.overlay)
+            self._orphans = Orphans(self._fold.history)
         elif likeness == "equal":
             self._take_present_objects(messages)
         history, fresh = self._fold.history, messages[len(self._known.raws) :]
@@ -289,10 +291,11 @@ class Session:
     def _take_present_objects(self, messages: list[Any]) -> None:
         """What is untouched is sent as the host's present object, not as an equal one that it had before."""
         before, present = self._known.raws, messages[: len(self._known.raws)]
-        self._rendered = [
-            new if rendered is old else rendered
-            for new, old, rendered in zip(present, before, self._rendered, strict=True)
+        rendered = [
+            new if sent is old else sent for new, old, sent in zip(present, before, self._rendered, strict=True)
         ]
+        self._mending.renew(self._rendered, rendered)
+        self._rendered = rendered
         self._known.replace(present)
 
     def _forget(self) -> None:
@@ -302,6 +305,7 @@ class Session:
         for position in fold.decisions.touched:
             self._rendered[position] = patched(reader, fold.history, fold.overlay, position)
         self._requests.touch(fold.decisions.touched)
+        self._mending.touch(fold.decisions.touched)
         fold.decisions.touched.clear()
 
     def _view(

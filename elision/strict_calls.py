@@ -50,27 +50,42 @@ class StrictCalls:
         self._own: dict[int, dict[int, str]] = {}
         self._arguments: dict[int, dict[int, Mapping[str, Any] | str]] = {}
         self._unsendable: dict[int, dict[int, Mapping[str, Any] | str]] = {}
-        self._taken: set[str] = set()
+        self._taken: dict[str, Address] = {}
         self._named: dict[Address, str] = {}
         self._before: dict[Address, str] = {}
         self._done = 0
 
-    def carried_over(self, kept: Iterable[Step], mended: History) -> StrictCalls:
-        """Return those of a mended history, in which the steps that were kept call what they have called before."""
-        self._advance()
-        found = StrictCalls(mended)
-        for old, new in zip(kept, mended.steps, strict=False):
-            for (source, _), (target, _) in zip(old.calls, new.calls, strict=False):
-                found._before[target] = self._named[source]
-        return found
+    def name_as(self, step: Step, names: Iterable[str]) -> None:
+        """Give the calls of a step that is to come the names that they have elsewhere, as far as these are free."""
+        for (address, _), name in zip(step.calls, names, strict=False):
+            self._before[address] = name
+
+    def names(self, step: Step) -> list[str]:
+        """Return what the calls of a step that has come in are called where each needs an id of its own."""
+        return [self._named[address] for address, _ in step.calls]
+
+    def cut(self, position: int) -> None:
+        """Forget the messages from ``position`` on, where a step begins or none is cut."""
+        self.unsaid.cut(position)
+        for by_message in (self._plain, self._own, self._arguments, self._unsendable):
+            while by_message and next(reversed(by_message)) >= position:
+                by_message.popitem()
+        for by_call in (self._named, self._before):
+            while by_call and next(reversed(by_call)).position >= position:
+                by_call.popitem()
+        while self._taken and next(reversed(self._taken.values())).position >= position:
+            self._taken.popitem()
+        # The last step may still get results.
+        self._done = max(0, min(self._done, len(self._history.steps) - 1))
 
     def unfit(self, *, own_ids: bool, objects: bool) -> dict[int, Unfit]:
         """Return what is to be mended, by message; with ``own_ids`` and ``objects`` as a strict wire wants it."""
-        self._advance()
+        self.advance()
         ids, arguments = self._own if own_ids else self._plain, self._arguments if objects else self._unsendable
         return {at: Unfit(ids.get(at, {}), arguments.get(at, {})) for at in sorted({*ids, *arguments})}
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
+        """Name the calls that have come in."""
         steps = self._history.steps
         for step in steps[self._done :]:
             in_step: set[str] = set()
@@ -87,10 +102,13 @@ class StrictCalls:
         part = self._history.messages[answer.position].parts[answer.part] if answer else None
         given = part.call_id if isinstance(part, ToolResult) else ""
         plain = call.id or given
+        if not call.id and address in self._named:
+            # A result may have come in since, with an id that names both.
+            self._taken.pop(self._named.pop(address))
         if address not in self._named:
             before = [self._before[address]] if address in self._before else []
             self._named[address] = next(name for name in chain(before, _names(plain)) if name not in self._taken)
-            self._taken.add(self._named[address])
+            self._taken[self._named[address]] = address
             self._take_arguments(address, call)
         if plain in in_step:
             plain = self._named[address]

@@ -32,6 +32,13 @@ class Unsaid:
         self._done = len(messages)
         return self._found[strict]
 
+    def cut(self, position: int) -> None:
+        """Forget the messages from ``position`` on."""
+        self._done = min(self._done, position)
+        for found in self._found.values():
+            while found and next(reversed(found)) >= position:
+                found.popitem()
+
 
 def _contents(said: Mapping[int, str]) -> Said:
     return {index: (Text(text),) if text else () for index, text in said.items()}

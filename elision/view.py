@@ -278,6 +278,10 @@ class View:
         """Return the message at ``position``."""
         return MessageView(self, position)
 
+    def step(self, index: int) -> StepView:
+        """Return the step of an index."""
+        return StepView(self, self.history.steps[index])
+
     def insert(
         self, text: str, *, before: MessageView, role: Literal["user", "system"] = "user", kind: Kind = "note"
     ) -> Insert:

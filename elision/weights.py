@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
 from elision.history import History, Step
-from elision.message import Address, Image, Opaque, ToolResult
+from elision.message import Address, Message, Part, ToolResult
 from elision.overlay import Overlay, content_at
-from elision.tokens import count_part
+from elision.tokens import count_parts
 
 
 class Weights:
@@ -30,6 +33,12 @@ class Weights:
         """Take in the messages up to ``stop``."""
         for position in range(len(self._own), stop):
             self._append(tokens_at(self._history, self._overlay, position, model))
+
+    def cut(self, position: int) -> None:
+        """Forget the messages from ``position`` on."""
+        if position < len(self._own):
+            self.total = self.upto(position)
+            del self._own[position:], self._tree[position + 1 :]
 
     def of(self, position: int) -> int | None:
         """Return the tokens of one message, if it has been taken in."""
@@ -70,18 +79,19 @@ def tokens_at(history: History, overlay: Overlay, position: int, model: str | No
     """Return the tokens of one message as it stands in the view; of a dropped step what the user says stays."""
     number, message = history.step_of[position], history.messages[position]
     dropped = number is not None and overlay.is_dropped(number)
-    if dropped and (message.role == "assistant" or all(isinstance(part, ToolResult) for part in message.parts)):
+    if dropped and message.role == "assistant":
         return 0
-    total = 0
+    changed = overlay.changes(position)
+    if not changed and not dropped:
+        return count_parts(message.parts, model)
+    return count_parts(chain.from_iterable(_standing(message, changed, dropped=dropped)), model)
+
+
+def _standing(message: Message, changed: Mapping[int, Sequence[Part]], *, dropped: bool) -> Iterator[Sequence[Part]]:
+    """Yield what stands of each part of a message; of a dropped step no results."""
     for index, part in enumerate(message.parts):
-        if dropped and isinstance(part, ToolResult):
-            continue
-        if isinstance(part, Image | Opaque):
-            total += count_part(part, model)
-        else:
-            content = content_at(history, overlay, Address(position, index))
-            total += sum(count_part(piece, model) for piece in content)
-    return total
+        if not (dropped and isinstance(part, ToolResult)):
+            yield changed.get(index, (part,))
 
 
 def step_tokens(history: History, overlay: Overlay, step: Step, model: str | None) -> int:
@@ -92,5 +102,5 @@ def step_tokens(history: History, overlay: Overlay, step: Step, model: str | Non
         stays = () if position < step.acted else (index for index, part in parts if not isinstance(part, ToolResult))
         kept = (content_at(history, overlay, Address(position, index)) for index in stays)
         total += tokens_at(history, overlay, position, model)
-        total -= sum(count_part(piece, model) for content in kept for piece in content)
+        total -= count_parts(chain.from_iterable(kept), model)
     return total

@@ -43,6 +43,11 @@ class MessageView:
         return tokens_at(view.history, view.overlay, self.position, view.model)
 
     @property
+    def stands(self) -> bool:
+        """Whether it is in the view: its step has not been left out."""
+        return not self._view.overlay.is_dropped(self._view.history.step_of[self.position])
+
+    @property
     def ours(self) -> bool:
         """Whether it is a message that Elision has added, such as a summary, in a view that came back."""
         may_be = self.kind != "task" and len(self.message.parts) == 1
@@ -88,6 +93,11 @@ class StepView:
     def index(self) -> int:
         """Its place among the steps."""
         return self._step.index
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is among the steps of the view: not left out, and no demonstration."""
+        return not self._step.demo and not self._view.overlay.is_dropped(self._step.index)
 
     @property
     def age(self) -> int:

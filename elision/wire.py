@@ -47,3 +47,13 @@ class Faults:
 
     def __bool__(self) -> bool:
         return bool(self.orphans or self.late or self.split or self.surrogates or self.blanks or self.alone)
+
+    def cut(self, position: int, steps: int) -> None:
+        """Forget what is wrong from a message on, and from a step on."""
+        self.orphans = {each for each in self.orphans if each.position < position}
+        self.late = {each: step for each, step in self.late.items() if each.position < position}
+        self.split = {each for each in self.split if each < steps}
+        self.surrogates = {each for each in self.surrogates if each < position}
+        self.blanks = {each for each in self.blanks if each < position}
+        self.alone = {each for each in self.alone if each < position}
+        self.again = {each: first for each, first in self.again.items() if each.position < position}

@@ -219,3 +219,15 @@ def test_calls_of_the_old_form_have_no_id_to_be_mended() -> None:
     view = chain().process(messages, model=CLAUDE)
 
     assert view.messages == messages
+
+
+def test_a_call_without_an_id_is_called_as_its_result_is_whenever_that_comes() -> None:
+    messages = in_parallel(["", ""])
+    for number, place in enumerate((2, 3)):
+        messages[place] = {**messages[place], "tool_call_id": f"r{number}"}
+
+    with chain().session() as session:
+        for stop in range(1, len(messages) + 1):
+            assert session.process(messages[:stop], model=CLAUDE).messages == (
+                chain().process(messages[:stop], model=CLAUDE).messages
+            )

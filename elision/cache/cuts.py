@@ -31,6 +31,9 @@ class Cut(NamedTuple):
     changed_to: int | None = None
 
 
+UNCUT = Cut()
+
+
 @dataclass(slots=True)
 class Cuts:
     """The breaks of one growing history.

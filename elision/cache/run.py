@@ -77,6 +77,8 @@ class Requests:
         first, breaks = self._first(before, outcome, reason)
         sent = self._followed(outcome, profile, first, breaks, new=before is None or bool(reason))
         self._before, self._touched, self._edits = outcome, set(), len(outcome.fold.decisions.edits)
+        if outcome.sent.mended:
+            outcome.sent.mended.stays = len(outcome.messages)
         return sent
 
     def _first(self, before: Outcome | None, outcome: Outcome, reason: str) -> tuple[int, tuple[Break, ...]]:
@@ -150,6 +152,11 @@ class Requests:
 
     def _candidates(self, before: Outcome, outcome: Outcome) -> Iterable[int] | None:
         """Return the messages that can be others than before; nothing where all can."""
+        sent, was = outcome.sent, before.sent
+        moved = sent.overlay.restructures() or was.overlay.restructures()
+        if sent.mended and sent.mended is was.mended and not moved:
+            fresh = range(sent.mended.stays, len(before.messages))
+            return sorted({*was.overlay.edited, *sent.overlay.edited, *fresh})
         if self._rewrote(outcome) or not (before.in_place and outcome.in_place):
             return None
         return sorted(self._touched | before.sent.overlay.edited.keys() | outcome.sent.overlay.edited.keys())
@@ -191,7 +198,7 @@ def _marks(outcome: Outcome) -> list[int]:
     sent = outcome.sent
     beside = [-1] if any(breakpoints_beside(outcome.request)) else []
     marks = sent.overlay.marks
-    if outcome.in_place:
+    if not sent.overlay.restructures():
         on = {position for position, on in marks.items() if on}
         found: Collection[int] = on | {at for at in sent.history.marked if marks.get(at, True)}
     else:

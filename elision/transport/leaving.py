@@ -7,11 +7,11 @@ from typing import Any
 
 from elision.convert import convert, parsed
 from elision.dialect import by_name
+from elision.mending import Mending
 from elision.outgoing import outgoing
 from elision.overlay import Overlay
 from elision.profiles import Profile
 from elision.registry import plugins
-from elision.strict_calls import StrictCalls
 from elision.transport.fit_calls import with_fit_calls
 from elision.transport.fit_content import with_fit_content
 
@@ -137,4 +137,4 @@ def _mended(messages: list[dict[str, Any]]) -> Iterable[Any]:
     """Return chat completions with what the wire refuses mended: SWE-agent's own history is only reported."""
     reader = by_name(plugins().dialects(), "openai")
     history = parsed(messages, reader)
-    return outgoing(reader, history, Overlay(), messages, StrictCalls(history)).rendered
+    return outgoing(reader, Mending(history, Overlay()), messages).rendered
