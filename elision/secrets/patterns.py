@@ -49,6 +49,23 @@ OWN = (
         re.compile(r"LS0tLS1CRUdJTiB(?:QUklW|SU0EgUFJ|FQyBQUkl|EU0EgUFJ|PUEVOU1NI|FTkNSWV)[\w+/=]*"),
     ),
     ("Signature", re.compile(r"(?i)[?&](?:sig|x-(?:amz|goog)-signature)=([\w%+/=-]{20,})")),
+    (
+        "Password Hash",
+        re.compile(
+            r"\$2[abxy]\$\d\d\$[\w./]{53}|\$(?:1|apr1)\$[\w./]{1,8}\$[\w./]{22}"
+            r"|\$[56]\$(?:rounds=\d{1,9}\$)?[\w./]{1,16}\$[\w./]{43,86}|\$g?y\$[\w./]{1,8}\$[\w./]{1,86}\$[\w./]{43}"
+            r"|\$argon2(?:id?|d)\$v=\d+\$[mtp=\d,]{5,40}\$[\w+/]{11,64}\$[\w+/]{16,128}"
+            r"|\$scrypt\$[lnrp=\d,]{5,40}\$[\w+/]{11,64}\$[\w+/]{16,128}"
+            r"|pbkdf2_sha(?:1|256|512)\$\d{1,9}\$\w{1,64}\$[\w+/=]{20,128}|\{S?SHA(?:256|512)?\}[\w+/]{27,128}={0,2}"
+        ),
+    ),
+    (
+        "Cookie",
+        re.compile(
+            r"(?m)^(?:[ ]{0,8}\d{1,6}\t)?(?:#HttpOnly_)?(?:localhost|\.?[\w-]{1,63}(?:\.[\w-]{1,63}){1,20})\t"
+            r"(?:TRUE|FALSE)\t/[^\t\r\n]{0,500}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\r\n]{1,200}\t([^\t\r\n]{4,4096})"
+        ),
+    ),
 )
 """What detect-secrets has no pattern for."""
 
@@ -94,6 +111,7 @@ _NEEDS: Mapping[str, _Need] = {
     "Azure Storage Account access key": _Need(("AccountKey=",)),
     "Basic Auth Credentials": _Need(("://",)),
     "Cloudant Credentials": _Need((*_PASSES, "cloudant"), 24),
+    "Cookie": _Need(("\tTRUE\t", "\tFALSE\t")),
     "Discord Bot Token": _Need(("M", "N", "O"), 27),
     "GitHub Token": _Need(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), 40),
     "GitLab Token": _Need(("gl", "GR1348941"), 22),
@@ -103,6 +121,12 @@ _NEEDS: Mapping[str, _Need] = {
     "Mailchimp Access Key": _Need(("-us",), 36),
     "NPM tokens": _Need((":_authToken",)),
     "OpenAI Token": _Need(("T3BlbkFJ",), 40),
+    "Password Hash": _Need(
+        (
+            *("$1$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$y$", "$gy$", "$apr1$", "$argon2", "$scrypt$"),
+            *("pbkdf2_sha", "SHA}", "SHA256}", "SHA512}"),
+        )
+    ),
     "Private Key": _Need(("PRIVATE KEY", "PuTTY-User-Key-File", "LS0tLS1CRUdJTiB")),
     "PyPI Token": _Need(("pypi-",), 70),
     "SendGrid API Key": _Need(("SG.",), 43),
