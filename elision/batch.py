@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from elision.economics import Price, carried_tokens
 from elision.edits import Drop, Edit, Replace
 from elision.message import Address
 from elision.schedule import Load, Prices, Schedule, counts_tokens, is_due
@@ -23,14 +24,14 @@ class Candidate(NamedTuple):
 
 
 class Standpoint(NamedTuple):
-    """How a run stands at one step: its tokens, where its newest step begins, what it has cost, and what it pays.
+    """How a run stands at one step: its tokens, those of its newest step, what it has cost, and what it pays.
 
     ``beside`` are the tokens of system prompt and tools; ``cold`` says that the provider has nothing of the prefix.
     """
 
     weights: Weights
     beside: int
-    newest: int
+    new: int
     step: int
     spent: float
     prices: Prices
@@ -71,10 +72,11 @@ class Batch:
     waiting: dict[tuple[int, Place], Candidate] = field(default_factory=dict)
     restarted: bool = False
     """Whether some were due before and left: the others have gone, and these wait anew since then."""
+    first: Candidate | None = None
+    """The first edit that waits, in the order of the history."""
     _saved: Saved = field(default_factory=Saved)
     _carried: float = 0
     _steps: int = 0
-    _first: Candidate | None = None
     _newest_step: int = 0
 
     @property
@@ -88,19 +90,14 @@ class Batch:
         self.waiting[candidate.stage, place] = candidate
         if isinstance(place, Address | int):
             self._saved.add(place, candidate.step, candidate.tokens)
-        if self._first is None or candidate.position < self._first.position:
-            self._first = candidate
+        if self.first is None or candidate.position < self.first.position:
+            self.first = candidate
         self._newest_step = max(self._newest_step, candidate.step)
 
     @property
     def saves(self) -> int:
         """Tokens that all that waits would save."""
         return self._saved.total
-
-    @property
-    def first(self) -> int | None:
-        """Position of the first edit that waits."""
-        return None if self._first is None else self._first.position
 
     def take_before(self, position: int) -> list[Candidate]:
         """Return the edits before a position, which wait here no longer; the others begin to wait anew."""
@@ -111,10 +108,10 @@ class Batch:
                 self.add(each)
         return [each for each in waiting if each.position < position]
 
-    def stepped(self, carried: Callable[[int], float]) -> None:
-        """Count a request that was sent with what is stale; ``carried`` says what so many tokens come to."""
+    def stepped(self, at: Standpoint, price: Price) -> None:
+        """Count a request that was sent with what is stale."""
         self._steps += bool(self.waiting)
-        self._carried += carried(self._saved.total)
+        self._carried += carried_tokens(price, at.weights.total - at.new + at.beside, at.new, self._saved.total)
 
     def meter(self) -> tuple[int, float]:
         """Return for how many steps it has waited, and what was carried meanwhile."""
@@ -128,7 +125,7 @@ class Batch:
 
     def due(self, at: Standpoint) -> list[Candidate]:
         """Return what is to be done now, in the order of the chain and of the history; nothing while it waits."""
-        if self._first is None or not is_due(self.schedule, self._load(at, self._first)):
+        if self.first is None or not is_due(self.schedule, self._load(at, self.first)):
             return []
         found = sorted(self.waiting.values(), key=lambda each: (each.stage, each.position))
         self._forget()
@@ -136,12 +133,11 @@ class Batch:
 
     def _load(self, at: Standpoint, first: Candidate) -> Load:
         behind = at.weights.total - at.weights.upto(first.position)
-        new = at.weights.total - at.weights.upto(at.newest)
         return Load(
             steps=self._steps,
             total_tokens=at.weights.total + at.beside,
             stale_tokens=self._saved.total,
-            rewritten_tokens=0 if at.cold else max(0, behind - self._saved.total - new),
+            rewritten_tokens=0 if at.cold else max(0, behind - self._saved.total - at.new),
             added_tokens=behind / max(1, at.step - first.step + 1),
             removed_tokens=self._saved.total / max(1, self._saved.places),
             carried=self._carried,
@@ -152,7 +148,7 @@ class Batch:
         )
 
     def _forget(self) -> None:
-        self.waiting, self._saved, self._first = {}, Saved(), None
+        self.waiting, self._saved, self.first = {}, Saved(), None
         self._carried, self._steps, self._newest_step, self.restarted = 0, 0, 0, False
 
 

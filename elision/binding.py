@@ -67,7 +67,7 @@ class Binding:
         step = None if segment.step is None else self._history.steps[segment.step]
         if step is not None and step.open_at(segment.stop):
             self._open[step.index] = step
-        self.closed = self.bound and self.policy == "drop_thinking" and self._ends_turn(segment, steps)
+        self.closed = self.told.bound and self.policy == "drop_thinking" and self._ends_turn(segment, steps)
 
     def look(self, newest: int, stop: int, request: Request) -> None:
         """Take in the thinking before ``stop``; ``newest`` is where what has just come in begins."""
@@ -143,12 +143,12 @@ class Binding:
     @property
     def floor(self) -> int:
         """The position before which edits wait for good; -1 where they need not."""
-        last = self.last() if self.bound and self.policy == "defer" else None
+        last = self.last() if self.told.bound and self.policy == "defer" else None
         return -1 if last is None else last.position
 
     def lets(self, position: int) -> bool:
         """Whether edits from a position on need not wait for the end of the turn."""
-        if not self.bound or self.closed or self.policy != "drop_thinking":
+        if not self.told.bound or self.closed or self.policy != "drop_thinking":
             return True
         last = self.last()
         return last is None or last.position <= position

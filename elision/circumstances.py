@@ -63,7 +63,8 @@ class Circumstances:
         self.ledger = ledger
         self._prefixes = Prefixes(history)
         self._present: _Present | None = None
-        self._asker: tuple[str | None] | None = None
+        self._model: str | None = None
+        self._asked = False
         self._held: Fact | None = None
         self._last: int | None = None
         self._recorded: dict[int, Fact] = {}
@@ -80,10 +81,11 @@ class Circumstances:
         present = self._take_in(request)
         steps = [segment for segment in fresh if segment.step is not None]
         self._newest = steps[-1] if steps else None
-        asked_before, self._asker = self._asker, (request.model,)
+        of_another_model = self._asked and request.model != self._model
+        self._asked, self._model = True, request.model
         present = present if self._held is None else present.priced_as(self._held)
-        if asked_before not in (None, self._asker) or (not steps and self._held and present.differs(self._held)):
-            self._pin(present, asked_before != self._asker, sent_now=not steps)
+        if of_another_model or (not steps and self._held and present.differs(self._held)):
+            self._pin(present, of_another_model, sent_now=not steps)
         self._keys = {segment.stop: self._key("held", segment.stop) for segment in steps}
         self._found = self.ledger.look_up(list(self._keys.values()))
         if len(steps) > 1:
@@ -97,10 +99,12 @@ class Circumstances:
         if segment.step is None:
             first = next(iter(self._found.values()), None)
             return self._held or first or self._known_present
-        fact = self._found.get(self._keys[segment.stop]) or self._settled_with(segment)
+        fact = self._found.get(self._keys[segment.stop])
+        if fact is None and self._settled is not None and segment.stop == self._settled[0]:
+            fact = replace(self._settled[1], kind="held", left=())
         if fact is not None:
             self._recorded[segment.stop] = fact
-        elif self._held is None or (segment == self._newest and self._is_new(self._held)):
+        elif self._held is None or (segment is self._newest and self._is_new(self._held)):
             cold = self._held is not None and self._is_cold(self._held)
             fact = self._known_present if self._held is None else self._known_present.priced_as(self._held)
             if cold or self._times.given:
@@ -108,7 +112,7 @@ class Circumstances:
             self._write(segment.stop, fact)
         else:
             fact = self._held.lasting()
-        if self._held is not None and fact.differs(self._held):
+        if self._held is not None and fact is not self._held and fact.differs(self._held):
             self._changes.add(segment.stop)
         self._held, self._last = fact, segment.stop
         return fact
@@ -147,12 +151,6 @@ class Circumstances:
         left = self._settled[1].left if segment.stop == self._settled[0] else ()
         return {stage: (steps, carried) for stage, steps, carried in left}
 
-    def _settled_with(self, segment: Segment) -> Fact | None:
-        """Return what held at the end of the view that the history is up to here."""
-        if self._settled is None or segment.stop != self._settled[0]:
-            return None
-        return replace(self._settled[1], kind="held", left=())
-
     def asked(self, fact: Fact, request: Request) -> Request:
         """Return a request as it was when a fact held."""
         present = self._known_present
@@ -183,10 +181,6 @@ class Circumstances:
         assert self._present is not None  # noqa: S101 (begin)
         return self._present.fact
 
-    @property
-    def _model(self) -> str | None:
-        return self._asker[0] if self._asker else None
-
     def _key(self, kind: str, stop: int) -> bytes:
         return key_of(kind, self._prefixes.upto(stop), self._model)
 
@@ -195,7 +189,9 @@ class Circumstances:
         self.ledger.record(self._key("held", stop), fact)
 
     def _is_new(self, held: Fact) -> bool:
-        return self._times.given or self._known_present.priced_as(held).differs(held) or self._is_cold(held)
+        present = self._known_present
+        differs = present is not held and present.priced_as(held).differs(held)
+        return self._times.given or differs or self._is_cold(held)
 
     def _is_cold(self, held: Fact) -> bool:
         """Whether the provider has nothing of this prefix any more: too late, or for another model or other tools."""

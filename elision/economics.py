@@ -56,12 +56,19 @@ class Meter:
         These are the tokens behind the first edit as they stand after it, less what is new in this request; none where
         the cache is cold.  ``spent`` is what the input of the run has cost, this request included.
         """
-        cost = max(self.write - self.read, 0) * max(rewritten_tokens, 0)
-        return self.carried > 0 and self.regret >= self.share * cost and cost <= MOST_OF_SPENT * spent
+        return pays(self.read, self.write, self.carried, rewritten_tokens, spent=spent, share=self.share)
 
     def reset(self) -> Meter:
         """Begin again after a clear."""
         return replace(self, carried=0)
+
+
+def pays(
+    read: float, write: float, carried: float, rewritten_tokens: float, *, spent: float, share: float = SHARE
+) -> bool:
+    """Whether to clear now, where so many tokens have been carried since the last clear (see :meth:`Meter.pays`)."""
+    cost = max(write - read, 0) * max(rewritten_tokens, 0)
+    return carried > 0 and read * carried >= share * cost and cost <= MOST_OF_SPENT * spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ def carried_tokens(price: Price, cached_tokens: float, written_tokens: float, st
     This is ``stale_tokens``, and more where the request would be in a cheaper tier without them.
     """
     total = cached_tokens + written_tokens
-    if not price.read or price.factor(total) == price.factor(total - stale_tokens):
+    if not (price.read and price.tiers) or price.factor(total) == price.factor(total - stale_tokens):
         return stale_tokens
     without = request_cost(price, cached_tokens - stale_tokens, written_tokens)
     return (request_cost(price, cached_tokens, written_tokens) - without) / price.read

@@ -64,11 +64,11 @@ _STANDS_ABOVE = re.compile(
 
 _HOST = r"(?:(?:the |process |command )*(?:(?:completed|finished|failed|ended) )?(?:with )?)"
 _BRACKETED = re.compile(
-    rf"(?i)[\[(<]\s*{_HOST}(?:exit(?:ed)?(?:[ _-](?:with|code|status))*|return ?code)"
-    r"[^\w\n=(-]{0,3}-?[1-9]\d{0,2}(?=\.?\s*[\])>]|</)"
+    rf"(?i)[\[(<][^\S\n]*{_HOST}(?:exit(?:ed)?(?:[ _-](?:with|code|status))*|return ?code)"
+    r"[^\w\n=(-]{0,3}-?[1-9]\d{0,2}(?=\.?[^\S\n]*[\])>]|</)"
 )
 _ON_A_LINE = re.compile(
-    rf"(?im)^{_HOST}(?:exited(?: with)?(?: code| status)?|exit[ -](?:code|status)|return ?code)"
+    rf"(?im)\n{_HOST}(?:exited(?: with)?(?: code| status)?|exit[ -](?:code|status)|return ?code)"
     r"[^\w\n=(-]{1,3}-?[1-9]\d{0,2}(?=[.:,]?[ \t]*$|[:,] )"
 )
 
@@ -99,4 +99,5 @@ def _tells_exit_code(text: str) -> bool:
     """Whether one of the lines around what a program printed says that it has failed."""
     first = text[:_LOOKED_AT].split("\n", _FIRST_LINES)[:_FIRST_LINES]
     last = text[-_LOOKED_AT:].rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:]
-    return any(_BRACKETED.search(line) or _ON_A_LINE.match(line) for line in (*first, *last))
+    lines = "\n".join(("", *first, *last))
+    return bool(_BRACKETED.search(lines) or _ON_A_LINE.search(lines))

@@ -11,6 +11,7 @@ import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from elision.errors import ArchiveError
@@ -113,13 +114,14 @@ class Ledger:
 
     def look_up(self, keys: Sequence[bytes]) -> dict[bytes, Fact]:
         """Return the facts that are recorded under some keys."""
-        unknown = [key for key in keys if key not in self.known]
+        unknown = list(filterfalse(self.known.__contains__, keys))
         if unknown and self.archive.keeps:
             try:
                 found = self.archive.facts(unknown)
             except ArchiveError as error:
                 self.trouble, found = str(error), {}
-            self.known |= {key: Fact.from_json(text) for key, text in found.items()}
+            for key, text in found.items():
+                self.known[key] = Fact.from_json(text)
         return {key: self.known[key] for key in keys if key in self.known}
 
     def record(self, key: bytes, fact: Fact) -> None:
@@ -233,7 +235,7 @@ def _told(part: Part | Piece) -> Iterable[str]:
         case Text(text=text):
             return "text", text
         case ToolResult(call_id=call_id, content=content, status=status):
-            return "result", call_id, status or "", *(text for piece in content for text in _told(piece))
+            return "result", call_id, status or "", *chain.from_iterable(map(_told, content))
         case ToolCall(id=call_id, name=name, arguments=arguments):
             return "call", call_id, name, arguments if isinstance(arguments, str) else _json(dict(arguments))
         case Thinking(text=text):

@@ -129,6 +129,9 @@ def has_surrogates(text: str) -> bool:
 
 def only_content(pieces: Iterable[Piece]) -> tuple[Content, ...]:
     """Return those of ``pieces`` that a text or a result is made of."""
+    match pieces:
+        case (Text() as text,):
+            return (text,)
     return tuple([piece for piece in pieces if isinstance(piece, Text | Image | Opaque)])
 
 

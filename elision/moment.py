@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from elision.history import History, Paired
 from elision.message import Address
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from elision.scheduler import Scheduler
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """How far the history had come when the engine asked; ``earlier_*`` are the counts one segment before."""
 
     stop: int

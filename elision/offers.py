@@ -22,14 +22,15 @@ def older_results(
 ) -> Iterator[Paired]:
     """Yield the results that have become old, each once, and those that were put off or have changed."""
     memory, history, moment = view.memory, view.history, view.moment
-    for address in [*view.settled(memory.deferred), *_changed_results(view, "observations")]:
+    again = view.settled(memory.deferred) if memory.deferred else []
+    for address in [*again, *_changed_results(view, "observations")]:
         paired = history.paired[address]
         if paired.ordinal < memory.offered_observations:
             memory.deferred.pop(address, None)
             yield paired
     fresh = history.observations[memory.looked_at : moment.observations]
     memory.looked_at = moment.observations
-    memory.fitting += [each for each in fresh if only is None or only(Observation(view, each))]
+    memory.fitting += fresh if only is None else [each for each in fresh if only(Observation(view, each))]
     stop, oldest_kept = len(memory.fitting) - max(keep_last, 0), moment.newest_step - max(keep_steps, 1) + 1
     while memory.offered_fitting < stop:
         paired = memory.fitting[memory.offered_fitting]
@@ -78,8 +79,8 @@ def _thinking_seen(view: View) -> ThinkingOffered:
 def superseded(view: View) -> Iterator[Observation]:
     """Yield the observations that have just become superseded, and those that were put off."""
     memory, standing = view.memory, view.standing
-    found = dict.fromkeys(view.settled(memory.deferred))
-    found |= dict.fromkeys(standing.stale[memory.noticed :])
+    again = view.settled(memory.deferred) if memory.deferred else []
+    found = dict.fromkeys([*again, *standing.stale[memory.noticed :]])
     memory.noticed = len(standing.stale)
     for address in found:
         paired = view.history.paired[address]
@@ -249,9 +250,12 @@ def _sizes(view: View, address: Address) -> list[int]:
 
 def _changed_results(view: View, reader: str) -> list[Address]:
     """Return the results in the messages that earlier stages changed since ``reader`` last asked."""
+    changed = view.memory.changed_since(reader)
+    if not changed:
+        return []
     return [
         Address(position, index)
-        for position in view.memory.changed_since(reader)
+        for position in changed
         for index, part in enumerate(view.history.messages[position].parts)
         if isinstance(part, ToolResult) and Address(position, index) not in view.history.demos
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
-from operator import is_
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.edits import Drop, Edit, Replace, arguments_text
@@ -127,11 +127,12 @@ class Originals:
         taken, self.taken = self.taken, []
         if self.archive.keeps and not self.trouble:
             try:
-                entries = [*self._unwritten, *(each.entry for each in taken if each.entry is not None)]
+                entries = [*self._unwritten, *filter(None, map(_entry_of, taken))]
                 if entries or self.ledger.fresh:
                     self.archive.put_all(entries, facts=self.ledger.fresh)
                     self.ledger.written()
-                self.archive.remember(self.texts)
+                if self.texts:
+                    self.archive.remember(self.texts)
                 self._unwritten, self.texts = [], []
             except ArchiveError as error:
                 self.trouble = str(error)
@@ -151,7 +152,7 @@ class Originals:
 
     def _without_file(self) -> list[Owed]:
         """Write the files of what has been taken; take back what has none, and return what is owed of it."""
-        if not any(each.file for each in self.taken):
+        if not any(map(_file_of, self.taken)):
             return []
         quiet = self.shadow or self.archive.on_trial
         whys = ["" if quiet else _why_not_written(each) for each in self.taken]
@@ -173,6 +174,9 @@ class Originals:
         except ArchiveError as error:
             self.trouble = str(error)
             return error
+
+
+_entry_of, _file_of = attrgetter("entry"), attrgetter("file")
 
 
 def _why_not_written(taken: Taken) -> str:

@@ -70,8 +70,10 @@ class PartView:
         """Whether a placeholder stands here already, ours or SWE-agent's."""
         from elision.placeholders.sentence import is_placeholder
 
+        if self._view.overlay.elided(self.address):
+            return True
         text = self.text
-        return self._view.overlay.elided(self.address) or is_placeholder(text) or self._view.originals.is_ours(text)
+        return is_placeholder(text) or self._view.originals.is_ours(text)
 
     @property
     def ref(self) -> str:
@@ -102,7 +104,9 @@ class Observation(PartView):
     __slots__ = ("_paired",)
 
     def __init__(self, view: View, paired: Paired) -> None:
-        super().__init__(view, paired.address)
+        self._view = view
+        self._message = view.history.messages[paired.address.position]
+        self.address = paired.address
         self._paired = paired
 
     @property

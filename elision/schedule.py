@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from elision.economics import Meter, polling_auto
+from elision.economics import pays, polling_auto
 from elision.errors import closest
 from elision.options import Options
 
@@ -191,7 +191,7 @@ def is_due(schedule: Schedule, load: Load) -> bool:
         return True
     if load.prices.window_tokens is not None and _fills(load, load.prices.window_tokens):
         return True
-    return Meter(load.prices.read, load.prices.write, carried=load.carried).pays(load.rewritten_tokens, load.spent)
+    return pays(load.prices.read, load.prices.write, load.carried, load.rewritten_tokens, spent=load.spent)
 
 
 def _fills(load: Load, window_tokens: int) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision.batch import Batch, Candidate, Settled, Standpoint
 from elision.binding import Binding
-from elision.economics import Price, carried_tokens
+from elision.economics import Price
 from elision.edits import Drop, Edit, Insert, Replace
 from elision.history import History, Segment
 from elision.moment import Request
@@ -17,7 +16,7 @@ from elision.processor import Processor
 from elision.report import Waiting
 from elision.schedule import Prices, Schedule, shown
 from elision.sizes import Sizes
-from elision.tokens import count_part
+from elision.tokens import count_parts
 from elision.weights import Weights, tokens_at
 
 if TYPE_CHECKING:
@@ -43,10 +42,11 @@ class Scheduler:
         self._overlay = overlay
         self._batches = _batches(processors, shared)
         self._of = {index: batch for batch in self._batches for index in batch.stages}
-        self._weighs = any(batch.counts_tokens for batch in self._batches) or any(
+        self.weighs = any(batch.counts_tokens for batch in self._batches) or any(
             type(processors[index]).chosen is not Processor.chosen for index in self._of
         )
-        self._keeps_weights = self._weighs or any(processor.weighs for processor in processors)
+        """Whether tokens and prices are asked for anything."""
+        self._keeps_weights = self.weighs or any(processor.weighs for processor in processors)
         self._weights = Weights(history, overlay)
         self.sizes = Sizes(history, overlay, self._weights)
         """How long requests are, as far as somebody asks."""
@@ -64,11 +64,6 @@ class Scheduler:
         self._acted = False
         self.held_back: list[Candidate] = []
         """Edits that bound thinking has just begun to hold back."""
-
-    @property
-    def weighs(self) -> bool:
-        """Whether tokens and prices are asked for anything."""
-        return self._weighs
 
     def stand(self, fact: Fact | None, settled: Settled | None = None) -> None:
         """Go by what holds at the next segment; up to where a view is ``settled`` nothing that waits is done."""
@@ -140,10 +135,10 @@ class Scheduler:
         found, self.weighed = [], False
         for batch in self._batches:
             if segment.step is not None:
-                batch.stepped(partial(self._carried, at))
+                batch.stepped(at, self._price)
             if self._settled is not None:
                 batch.settle(self._settled)
-            elif batch.first is not None and binding.lets(batch.first) and (due := batch.due(at)):
+            elif batch.first is not None and binding.lets(batch.first.position) and (due := batch.due(at)):
                 found.append(due)
                 self.weighed = self.weighed or batch.counts_tokens
         return found
@@ -174,7 +169,7 @@ class Scheduler:
                     self._of[each.stage].add(each)
         self._floor = floor
         for batch in self._batches:
-            if batch.first is not None and batch.first < floor:
+            if batch.first is not None and batch.first.position < floor:
                 self.held_back += batch.take_before(floor)
         self._held += self.held_back
 
@@ -189,12 +184,12 @@ class Scheduler:
         cold, beside = (fact.cold and segment.step is not None, fact.beside) if fact is not None else (False, 0)
         if self._keeps_weights:
             weights.advance(segment.stop, request.model)
-        if self._weighs and segment.step is not None:
+        if self.weighs and segment.step is not None:
             self._pay(segment.start, self._priced(beside), cold=cold)
         return Standpoint(
             weights=weights,
             beside=beside,
-            newest=segment.start,
+            new=weights.total - weights.upto(segment.start),
             step=max(0, binding.newest_step),
             spent=self._spent,
             prices=self._prices,
@@ -205,11 +200,6 @@ class Scheduler:
         """Return the prices of the request that is weighed."""
         factor = self._price.factor(self._weights.total + beside)
         return self._price if factor == 1 else Price(factor * self._price.read, factor * self._price.write)
-
-    def _carried(self, at: Standpoint, stale: int) -> float:
-        """Return what stale tokens cost in this request, in tokens at the read price."""
-        new = at.weights.total - at.weights.upto(at.newest)
-        return carried_tokens(self._price, at.weights.total - new + at.beside, new, stale)
 
     def _pay(self, newest: int, prices: Price, *, cold: bool) -> None:
         """Add what this request costs as things stand, and what breaks before the newest step made of the last one."""
@@ -233,9 +223,9 @@ class Scheduler:
 
     def saved(self, edit: Edit, stage: int, model: str | None) -> int:
         """Return the tokens that an edit saves; none where they are not asked for."""
-        if self._weighs and isinstance(edit, Replace):
-            return self._found(edit, stage, model) - sum(count_part(part, model) for part in edit.content)
-        if self._weighs and isinstance(edit, Drop):
+        if self.weighs and isinstance(edit, Replace):
+            return self._found(edit, stage, model) - count_parts(edit.content, model)
+        if self.weighs and isinstance(edit, Drop):
             step = self._history.steps[edit.step]
             return self._weights.upto(step.stop) - self._weights.upto(step.start)
         return 0
@@ -246,8 +236,7 @@ class Scheduler:
         alone = len(self._history.messages[address.position].parts) == 1 and address not in self._overlay.versions
         known = self._weights.of(address.position) if alone else None
         if known is None:
-            found = content_at(self._history, self._overlay, address, stage)
-            known = sum(count_part(part, model) for part in found)
+            known = count_parts(content_at(self._history, self._overlay, address, stage), model)
         return known
 
 

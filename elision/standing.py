@@ -102,7 +102,7 @@ class Standing:
 
     def classes(self, paired: Paired) -> frozenset[str]:
         """Return the classes of an observation; none without a table."""
-        found = self.classification(paired)
+        found = self._classified.get(paired.address) or self.classification(paired)
         return found.classes if found else frozenset()
 
     def superseded(self, paired: Paired) -> bool:
@@ -164,11 +164,10 @@ class Standing:
         if paired.call is None:
             return _no_call()
         found = table.classify(paired.call, self._status(paired), self._annotations.get(paired.call.name))
-        return _recalled(found) if RECALLED in table.classes and self._reads_back(paired.call) else found
+        reads_back = self.folders and RECALLED in table.classes and self._reads_back(paired.call)
+        return _recalled(found) if reads_back else found
 
     def _reads_back(self, call: ToolCall) -> bool:
-        if not self.folders:
-            return False
         from elision.offloading.naming import names_folder
 
         return any(names_folder(call.arguments, folder) for folder in self.folders)
@@ -180,28 +179,25 @@ class Standing:
                 self._spend(name, limits, paired.address, model)
         if paired.call is None:
             return
-        call, failed = paired.call, self._status(paired) == "error"
-        useless = failed or self._reads_as_failure(paired, classes)
+        call, status = paired.call, self._status(paired)
+        failed = status == "error"
+        # A result without a status may say itself that its call has failed: what it would replace stays then.
+        useless = failed or (
+            status is None and reads_as_failure(self._text(paired.address), query="dynamic" not in classes)
+        )
         again = not useless and RECEIPT not in classes and points_back(self._text(paired.address))
-        key = table.same_call(call)
         resource, extent = table.subject(call)
         directory = self._directories.enter(call) if self._directories else ""
-        if resource == key and directory:
+        if directory and resource == (key := table.same_call(call)):
             resource = f"{directory}\n{key}"
         if SKILL in classes and not failed:
-            self._pin(resource or key, extent, paired)
+            self._pin(resource or table.same_call(call), extent, paired)
         if failed:
-            self._failed.setdefault(key, []).append(paired.address)
-        elif key in self._failed and not useless:
-            self._note(self._failed.pop(key), self._resolved)
+            self._failed.setdefault(table.same_call(call), []).append(paired.address)
+        elif self._failed and not useless:
+            self._note(self._failed.pop(table.same_call(call), ()), self._resolved)
         if resource is not None:
             self._about(resource, extent, paired.address, failed=useless or again, writes=RECEIPT in classes)
-
-    def _reads_as_failure(self, paired: Paired, classes: frozenset[str]) -> bool:
-        """Whether a result without a status says itself that its call has failed: what it would replace stays then."""
-        if self._status(paired) is not None:
-            return False
-        return reads_as_failure(self._text(paired.address), query="dynamic" not in classes)
 
     def _about(self, resource: str, extent: str, address: Address, *, failed: bool, writes: bool) -> None:
         """A write, or a reading of the whole, supersedes all that is known of a resource; else the same part of it."""
@@ -245,8 +241,7 @@ class Standing:
     def _come_of_age(self, newest: int) -> None:
         for wait in self._waits:
             if newest >= wait:
-                results = self._history.steps[newest - wait].results
-                self.changed += [address for address in results if address is not None]
+                self.changed += filter(None, self._history.steps[newest - wait].results)
 
     def _note(self, addresses: Iterable[Address], known: set[Address]) -> None:
         known.update(addresses)

@@ -142,7 +142,8 @@ class ClearToolResults(Processor):
 
     def plan(self, view: View) -> Iterator[Edit]:
         """Propose placeholders for the results that have become old."""
-        for observation in view.older_observations(self.keep, keep_steps=self.keep_steps, only=self._may_go):
+        only = self._may_go if self.exclude_tools or self.include_tools is not None else None
+        for observation in view.older_observations(self.keep, keep_steps=self.keep_steps, only=only):
             yield observation.elide(self.placeholder, head_chars=self.head_chars, reason="old")
             call = observation.call_part if self._clears_inputs(observation) else None
             if call is not None:

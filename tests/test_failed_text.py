@@ -81,6 +81,8 @@ def test_a_failure_is_read(text: str) -> None:
         "returncode = 1\nprint(returncode)",
         "job:\n  exit_code: 1\n  name: x",
         "exit status 1 means that it failed",
+        "[\n exit code 1\n]",
+        "a list (\n  exit code 2\n)",
         '{"errors": 0, "warnings": 3}',
         '{"errors": [ ]}',
         "timeout: 30\nretries: 3",

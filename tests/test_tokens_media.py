@@ -12,7 +12,16 @@ from token_pictures import KINDS, encoded, messages, png
 
 from elision import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from elision.profiles import profile_for
-from elision.tokens import IMAGE_TOKENS, count_beside, count_messages, count_part, count_system, count_text, count_tools
+from elision.tokens import (
+    IMAGE_TOKENS,
+    count_beside,
+    count_messages,
+    count_part,
+    count_parts,
+    count_system,
+    count_text,
+    count_tools,
+)
 from elision.tokens.media import PAGE_TOKENS, image_size
 
 DIALECTS = ("openai", "anthropic", "responses", "gemini")
@@ -219,6 +228,14 @@ def test_a_cache_breakpoint_costs_nothing() -> None:
     marked = [{**TOOLS[0], "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
 
     assert count_tools(marked) == count_tools(TOOLS)
+
+
+def test_parts_have_the_tokens_of_each_of_them() -> None:
+    result = ToolResult("a", (Text("what was found"), Image("https://a.b/c.png")))
+    parts = [Text("I look."), ToolCall("a", "read_file", {"path": "a.py"}), result, Text("I look.")]
+
+    assert count_parts(parts, "gpt-4o") == sum(count_part(part, "gpt-4o") for part in parts)
+    assert count_parts((), "gpt-4o") == 0
 
 
 @pytest.mark.parametrize("kind", [{"a": 1}, [1], 5, None])

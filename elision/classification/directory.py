@@ -27,7 +27,10 @@ class Directories:
 
     def enter(self, call: ToolCall) -> str:
         """Return where a call begins, and go where it leads."""
-        command = next((text for name, text in arguments_of(call).items() if name in CARRIERS), None)
+        given = arguments_of(call)
+        if CARRIERS.isdisjoint(given):
+            return ""
+        command = next(text for name, text in given.items() if name in CARRIERS)
         if not isinstance(command, str):
             return ""
         begins = self._at.get(call.name, "")

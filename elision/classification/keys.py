@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from hashlib import sha256
 from posixpath import normpath
 from typing import Any
 
-from elision.classification.rules import arguments_of
 from elision.message import ToolCall
 
 MAX_DEPTH = 50
 
-_HOLDERS = (Mapping, list, tuple)
+HOLDERS = (Mapping, list, tuple)
+"""What can hold further values."""
 
 
 def same_call(call: ToolCall) -> str:
@@ -46,13 +46,6 @@ def frozen(value: Any, depth: int = 0) -> Hashable:
     if isinstance(value, list | tuple):
         return ("list", *(frozen(item, depth + 1) for item in value))
     return (type(value).__name__, value if isinstance(value, bool | int | float) else "")
-
-
-def relevant(call: ToolCall, names: Collection[str] | None) -> Hashable:
-    """Return the tool with those arguments that rules look at, or with all; what holds others is looked at."""
-    given = arguments_of(call)
-    wanted = (name for name, value in given.items() if names is None or name in names or isinstance(value, _HOLDERS))
-    return (call.name, *((name, frozen(given[name])) for name in wanted))
 
 
 def _foreign(value: Any) -> Any:

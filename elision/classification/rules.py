@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -92,8 +92,8 @@ class Rule:
         """Whether all conditions hold, the one on shell commands left aside; ``action`` as in ``matches_tool``."""
         return (
             (self.status is None or self.status == status)
-            and self.matches_tool(call, action=action)
-            and all(name in annotations and annotations[name] == value for name, value in self.annotations.items())
+            and (_named(self, call.name) or (action and self.matches_tool(call, action=action)))
+            and (not self.annotations or self._is_told(annotations))
             and (not self.arguments or self._fits(arguments_of(call)))
         )
 
@@ -104,7 +104,7 @@ class Rule:
         if self.shell is not None:
             told += [f"runs {', '.join(each.source for each in self.shell.commands.patterns)}"]
             told += ["or writes a file"] if self.shell.writes else []
-        told += [f"{name} is {next(texts(value), '')}" for name, value in self.annotations.items()]
+        told += [f"{name} is {''.join(texts(value)[:1])}" for name, value in self.annotations.items()]
         told += [f"status {self.status}"] if self.status else []
         return f"{'+'.join(self.classes) or 'resource'} ({self.where}): {'; '.join(told)}"
 
@@ -117,10 +117,14 @@ class Rule:
         """Whether the rule excludes a tool."""
         return bool(self.excluded) and _named(self, tool) is False
 
-    def concerns(self, tool: str) -> bool:
-        """Whether the rule can match calls of a tool, or actions in text, at all."""
+    def concerns(self, tool: str, names: Collection[str]) -> bool:
+        """Whether the rule can match calls of a tool, or actions in text, whose arguments have these names."""
         named = _named(self, tool)
-        return named or (named is None and self.shell is not None)
+        if not named and (named is False or self.shell is None):
+            return False
+        if self.shell is not None and not any(name in names for name in self.shell.arguments):
+            return False
+        return not self.arguments or any(map(self.arguments[0][0].matches, names))
 
     def speaks_of(self, argument: str) -> bool:
         """Whether the rule has a condition on an argument, or one on what the tool's owner says of it."""
@@ -130,38 +134,44 @@ class Rule:
         """Whether a call needs no arguments or annotations of its own to match."""
         return not self.arguments and not self.annotations and self.status in (None, status)
 
-    def resource_of(self, call: ToolCall) -> str | None:
+    def resource_of(self, given: Mapping[str, Any]) -> str | None:
         """Return the value of the first argument that names the resource."""
-        given = arguments_of(call)
-        found = (_one_of(given[name]) for name in self.resource if name in given)
-        return next((text for text in found if text), None)
+        for name in self.resource:
+            if name in given and (text := _one_of(given[name])):
+                return text
+        return None
 
-    def part_of(self, call: ToolCall) -> Mapping[str, Any]:
-        """Return which part of its resource a call is about; nothing for the whole.
+    def part_of(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return which part of its resource a call with these arguments is about; nothing for the whole.
 
         Where the rule names arguments that narrow a call, others do, too, that nobody knows: a result stays rather than
         that a part of it takes its place.
         """
-        if not self.extent:
-            return {}
-        known = {*self.resource, *ASIDE} - {*self.extent}
         return {
             name: value
-            for name, value in arguments_of(call).items()
-            if value is not None and name not in known and not any(key.matches(name) for key, _ in self.arguments)
+            for name, value in given.items()
+            if value is not None
+            and (name in self.extent or not (name in self.resource or name in ASIDE))
+            and not any(key.matches(name) for key, _ in self.arguments)
         }
 
+    def _is_told(self, annotations: Mapping[str, Any]) -> bool:
+        return all(name in annotations and annotations[name] == value for name, value in self.annotations.items())
+
     def _fits(self, given: Mapping[str, Any]) -> bool:
-        return all(
-            any(
-                pattern.matches(text)
-                for name, value in entries(given)
-                if key.matches(name)
-                for text in texts(value)
-                for pattern in patterns
-            )
-            for key, patterns in self.arguments
-        )
+        found = entries(given)
+        return all(_has(found, key, patterns) for key, patterns in self.arguments)
+
+
+def _has(found: Sequence[tuple[str, Any]], key: Glob, patterns: Sequence[Pattern]) -> bool:
+    """Whether an argument of a name holds a text that one of some patterns matches."""
+    for name, value in found:
+        if key.matches(name):
+            for text in texts(value):
+                for pattern in patterns:
+                    if pattern.matches(text):
+                        return True
+    return False
 
 
 _LONGEST_NAME = 1_000
@@ -201,17 +211,20 @@ def begins_with_tool(call: ToolCall) -> bool:
     return any(isinstance(value, str) and value.startswith(name) for value in arguments_of(call).values())
 
 
-def entries(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments with their names, those within others too: ``options.method`` is ``method``."""
+def entries(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the arguments with their names, those within others too: ``options.method`` is ``method``."""
+    found: list[tuple[str, Any]] = []
     open_, seen = [arguments], {id(arguments)}
     while open_:
         for name, value in open_.pop().items():
             if isinstance(name, str):
-                yield name, value
-            for inner in value if isinstance(value, list | tuple) else (value,):
-                if isinstance(inner, Mapping) and id(inner) not in seen:
-                    seen.add(id(inner))
-                    open_.append(inner)
+                found.append((name, value))
+            if type(value) is not str:
+                for inner in value if isinstance(value, list | tuple) else (value,):
+                    if isinstance(inner, Mapping) and id(inner) not in seen:
+                        seen.add(id(inner))
+                        open_.append(inner)
+    return found
 
 
 _STRICTER = {"readOnlyHint": False, "destructiveHint": True}
@@ -225,20 +238,24 @@ def strictly(annotations: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _one_of(value: Any) -> str | None:
     """Return what an argument names: the one text, or all of them in one."""
+    if isinstance(value, str):
+        return value
     found = [*texts(value)]
     return found[0] if len(found) == 1 else json.dumps(found, ensure_ascii=False) if found else None
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Yield the texts that a pattern is tried on: a value as YAML would write it, or the items of a list."""
+def texts(value: Any) -> Sequence[str]:
+    """Return the texts that a pattern is tried on: a value as YAML would write it, or the items of a list."""
     match value:
         case str():
-            yield value
+            return (value,)
         case bool():
-            yield "true" if value else "false"
+            return ("true" if value else "false",)
         case None:
-            yield "null"
+            return ("null",)
         case int() | float():
-            yield str(value)
+            return (str(value),)
         case list() | tuple():
-            yield from (text for item in value if not isinstance(item, list | tuple) for text in texts(item))
+            return [text for item in value if not isinstance(item, list | tuple) for text in texts(item)]
+        case _:
+            return ()

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from elision.classification.cells import Facts
 from elision.classification.classes import ERROR, OPERATIONS, QUERIES, UNKNOWN, ClassRow
-from elision.classification.keys import canonical, frozen, normalised, relevant, same_call
+from elision.classification.keys import canonical, frozen, normalised, same_call
 from elision.classification.patterns import OutOfTimeError
-from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, begins_with_tool, strictly
-from elision.classification.shell_parts import CARRIERS, FURTHER, SHELL, ShellParts
+from elision.classification.rules import NO_RESOURCE, Reason, Rule, Status, arguments_of, begins_with_tool, strictly
+from elision.classification.shapes import Shape, names_in
+from elision.classification.shell_parts import CARRIERS, SHELL, ShellParts
 from elision.message import ToolCall
 
 MAX_REMEMBERED = 4096
 """Most calls whose classification is remembered."""
 
-MAX_NAME_CHARS = 200
-"""Longest name of a tool whose rules are remembered."""
+MAX_SHAPES = 1024
+"""Most shapes of calls that are remembered."""
+
+MAX_NAME_CHARS = 1000
+"""Most characters of the names of a tool and its arguments whose shape is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,9 @@ class Verdict:
     lasting: bool = False
 
 
+_ALLOWED = Verdict(allowed=True)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A classification table: a frozen value, as far as anybody can see."""
@@ -47,11 +56,7 @@ class Table:
     classes: Mapping[str, ClassRow]
     rules: tuple[Rule, ...]
     _known: dict[Hashable, Classification] = field(default_factory=dict, repr=False)
-    _of_tools: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
-    _names: frozenset[str] | None = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_names", _looked_at(self.rules))
+    _shapes: dict[tuple[str, ...], Shape] = field(default_factory=dict, repr=False)
 
     def classify(
         self, call: ToolCall, status: Status = None, annotations: Mapping[str, Any] | None = None
@@ -63,13 +68,14 @@ class Table:
         """
         from elision.classification.plugged import plugged_reasons
 
-        given = strictly(annotations or {})
-        key = (relevant(call, self._names), status, frozen(given))
+        given, arguments = strictly(annotations) if annotations else {}, arguments_of(call)
+        shape = self._shape(call.name, arguments)
+        key = (shape, status, frozen(given) if given else None, shape.values(arguments))
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
-            found = self._known.setdefault(key, _classification([*self._reasons(call, status, given)], status))
+            found = self._known[key] = _classification(self._reasons(call, status, given, shape), status)
         plugged = plugged_reasons(call, status, given, self.classes)
         if not plugged:
             return found
@@ -83,7 +89,7 @@ class Table:
         What is no column of the table (a change of form) is allowed.
         """
         if operation not in OPERATIONS:
-            return Verdict(allowed=True)
+            return _ALLOWED
         facts = facts or Facts()
         refusals = []
         for name in sorted(classes):
@@ -92,7 +98,7 @@ class Table:
             if told is not None:
                 refusals.append((cell.allowed, f"class {name}: {operation} {told}"))
         if not refusals:
-            return Verdict(allowed=True)
+            return _ALLOWED
         soft, reason = min(refusals)
         return Verdict(allowed=False, reason=reason, lasting=not soft)
 
@@ -106,11 +112,14 @@ class Table:
 
     def subject(self, call: ToolCall) -> tuple[str | None, str]:
         """Return the resource of a call, and which part of it the call is about."""
-        for rule in self._with_resource(call):
+        arguments = arguments_of(call)
+        for rule in self._shape(call.name, arguments).subjects:
+            if not _holds(rule, call):
+                continue
             if rule.resource == NO_RESOURCE:
                 return None, ""
-            if (found := rule.resource_of(call)) is not None:
-                part = rule.part_of(call)
+            if (found := rule.resource_of(arguments)) is not None:
+                part = rule.part_of(arguments) if rule.extent else None
                 return normalised(found), canonical(part) if part else ""
         return (same_call(call) if self.classify(call).classes <= QUERIES else None), ""
 
@@ -122,31 +131,22 @@ class Table:
         """Whether a call can be an action in text: no rule on shell commands excludes its tool."""
         return not any(rule.excludes(call.name) for rule in self.rules if rule.shell is not None)
 
-    def _about(self, tool: str) -> tuple[Rule, ...]:
-        """Return the rules that can match calls of a tool, in order."""
-        found = self._of_tools.get(tool)
+    def _shape(self, tool: str, arguments: Mapping[str, Any]) -> Shape:
+        kind = (tool, *names_in(arguments))
+        found = self._shapes.get(kind)
         if found is None:
-            if len(self._of_tools) >= MAX_REMEMBERED:
-                self._of_tools.clear()
-            try:
-                found = tuple(rule for rule in self.rules if rule.concerns(tool))
-            except OutOfTimeError:
-                return self.rules
-            if len(tool) <= MAX_NAME_CHARS:
-                self._of_tools[tool] = found
+            found = Shape.of(self.rules, tool, kind[1:])
+            if len(self._shapes) >= MAX_SHAPES:
+                self._shapes.clear()
+            if sum(map(len, kind)) <= MAX_NAME_CHARS:
+                self._shapes[kind] = found
         return found
 
-    def _with_resource(self, call: ToolCall) -> Iterator[Rule]:
-        """Yield the rules that say what a call is about, the last one of the table first."""
-        for rule in reversed(self._about(call.name)):
-            if rule.resource and rule.shell is None and _holds(rule, call, rule.status, rule.annotations):
-                yield rule
-
-    def _reasons(self, call: ToolCall, status: Status, annotations: Mapping[str, Any]) -> Iterator[Reason]:
-        shell, action = ShellParts(call), begins_with_tool(call) and self.may_act(call)
+    def _reasons(self, call: ToolCall, status: Status, annotations: Mapping[str, Any], shape: Shape) -> list[Reason]:
+        shell, action = ShellParts(call), shape.runs and begins_with_tool(call) and self.may_act(call)
         found: list[Reason] = []
         spoken: set[str] = set()
-        for rule in self._about(call.name):
+        for rule in shape.rules if annotations else shape.unannotated:
             try:
                 if not rule.matches(call, status, annotations, action=action):
                     continue
@@ -157,10 +157,11 @@ class Table:
                     spoken |= _spoken_of(rule)
             except OutOfTimeError:
                 found.append(Reason((UNKNOWN,), rule.where, "out of time"))
-        yield from found
-        if found and all(_LAX.issuperset(reason.classes) for reason in found):
-            yield from self._of_command(shell, spoken, status)
-        yield from shell.rest()
+        if shape.runs:
+            if found and all(_LAX.issuperset(reason.classes) for reason in found):
+                found += self._of_command(shell, spoken, status)
+            found += shell.rest()
+        return found
 
     def _of_command(self, shell: ShellParts, spoken: Iterable[str], status: Status) -> Iterator[Reason]:
         """Yield what rules on shell commands say of a command that a tool carries which is no shell for them."""
@@ -181,22 +182,13 @@ def _spoken_of(rule: Rule) -> frozenset[str]:
 
 _LAX = QUERIES | {ERROR}
 
-
-def _looked_at(rules: Iterable[Rule]) -> frozenset[str] | None:
-    """Return the names of the arguments that rules look at; nothing where these may be any."""
-    names: set[str] = {*CARRIERS, *FURTHER}
-    for rule in rules:
-        names.update(rule.shell.arguments if rule.shell else ())
-        for key, _ in rule.arguments:
-            if not key.plain:
-                return None
-            names |= key.literals
-    return frozenset(names)
+_classes_of = attrgetter("classes")
 
 
-def _holds(rule: Rule, call: ToolCall, status: Status, annotations: Mapping[str, Any]) -> bool:
+def _holds(rule: Rule, call: ToolCall) -> bool:
+    """Whether a rule is about a call, whatever its result and the tool's annotations are."""
     try:
-        return rule.matches(call, status, annotations)
+        return rule.matches(call, rule.status, rule.annotations)
     except OutOfTimeError:
         return False
 
@@ -206,4 +198,4 @@ def _classification(reasons: list[Reason], status: Status) -> Classification:
         reasons = [Reason((UNKNOWN,), "", "no rule matches")]
     if status == ERROR:
         reasons = [*(each for each in reasons if each.where != "status"), Reason((ERROR,), "status")]
-    return Classification(frozenset(name for reason in reasons for name in reason.classes), tuple(reasons))
+    return Classification(frozenset(chain.from_iterable(map(_classes_of, reasons))), tuple(reasons))

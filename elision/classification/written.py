@@ -135,4 +135,4 @@ class WrittenRule(_Strict):
 def _pattern(written: Scalar | WrittenRegex) -> Pattern:
     if isinstance(written, WrittenRegex):
         return Regex(written.regex)
-    return glob(next(texts(written)))
+    return glob(texts(written)[0])

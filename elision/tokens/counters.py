@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from elision.own_values import OwnProfile, in_force
-from elision.tokens.memory import Memory, counted_once
+from elision.tokens.memory import SHORT, Memory, counted_once, mended
 from elision.tokens.vocabularies import counter_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 ENCODING = "o200k_base"
 """The vocabulary where no model is named; its count is given as it is."""
+
+SHORT_TEXTS = 8192
+"""Most short texts whose count is kept: names of tools, and what models and placeholders say again and again."""
 
 _WILD = re.compile(r"\*|\?|\[[^\]]*\]|\{[^}]*\}")
 
@@ -41,7 +44,10 @@ class ByVocabulary:
 
     def count(self, text: str) -> int:
         """Return the tokens of a text, to the nearest."""
-        tokens = counted_once(self.encoding, text, counter_of(self.encoding), _memory)
+        if len(text) <= SHORT:
+            tokens = _count_short(self.encoding, text)
+        else:
+            tokens = counted_once(self.encoding, text, counter_of(self.encoding), _memory)
         return tokens if self.factor == 1 else int(tokens * self.factor + 0.5)
 
 
@@ -57,6 +63,8 @@ class Plugged:
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
         try:
+            if len(text) <= SHORT:
+                return self._asked(mended(text)[0])
             return counted_once(f"{self.plugin}:{self.pattern}", text, self._asked, _memory)
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything; the text is counted all the same)
             self._warn(error)
@@ -83,11 +91,19 @@ class Plugged:
         )
 
 
+_PLAIN = ByVocabulary(ENCODING)
+
+
+@lru_cache(maxsize=SHORT_TEXTS)
+def _count_short(encoding: str, text: str) -> int:
+    return counter_of(encoding)(mended(text)[0])
+
+
 def counter_for(model: str | None) -> Counter:
     """Return what counts the texts of a model; where none is named, the plain vocabulary."""
     own = in_force()
     if model is None and own is None:
-        return ByVocabulary(ENCODING)
+        return _PLAIN
     from elision.registry import plugins
 
     return _counter_for(model, plugins(), own)

@@ -26,19 +26,28 @@ def count_text(text: str, model: str | None = None) -> int:
 
 def count_part(part: Part, model: str | None = None) -> int:
     """Count the tokens of a part: its text, its call, its thinking, or what an image or a file costs."""
-    match part:
-        case Text(text=text):
-            return count_text(text, model)
-        case ToolResult(content=content):
-            return sum(count_part(item, model) for item in content)
-        case ToolCall(name=name, arguments=arguments):
-            return count_text(name, model) + count_text(_arguments(arguments), model)
-        case Thinking(text=text, raw=raw):
-            return max(count_text(text, model), sealed_tokens(raw))
-        case Image(url=url, raw=raw):
-            return _count_image(image_size(url), model, low=_has_low_detail(raw))
-        case Opaque(raw=raw):
-            return _count_opaque(raw, model)
+    return count_parts((part,), model)
+
+
+def count_parts(parts: Iterable[Part], model: str | None = None) -> int:
+    """Count the tokens of some parts."""
+    count, total = counter_for(model).count, 0
+    open_ = list(parts)
+    for part in open_:
+        match part:
+            case Text(text=text):
+                total += count(text)
+            case ToolResult(content=content):
+                open_ += content
+            case ToolCall(name=name, arguments=arguments):
+                total += count(name) + count(_arguments(arguments))
+            case Thinking(text=text, raw=raw):
+                total += max(count(text), sealed_tokens(raw))
+            case Image(url=url, raw=raw):
+                total += _count_image(image_size(url), model, low=_has_low_detail(raw))
+            case Opaque(raw=raw):
+                total += _count_opaque(raw, model)
+    return total
 
 
 def count_messages(lists: Sequence[Sequence[Any]], dialect: str, model: str | None = None) -> list[int]:
@@ -79,7 +88,7 @@ def count_beside(system: Any, tools: Any, model: str | None = None) -> int:
 def _counted(message: Message, known: dict[int, int], model: str | None) -> int:
     key = id(message.raw)
     if key not in known:
-        known[key] = sum(count_part(part, model) for part in message.parts)
+        known[key] = count_parts(message.parts, model)
     return known[key]
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from threading import Lock
 
 SHORT = 200
-"""Characters up to which counting costs no more than looking up."""
+"""Characters up to which a text is kept itself, not its hash."""
 
 ENTRIES = 65_536
 """Most counts that are kept; some 200 bytes each."""
@@ -45,8 +45,6 @@ class Memory:
 def counted_once(family: str, text: str, count: Callable[[str], int], memory: Memory) -> int:
     """Count a text, or say what it counted before: the same text of one family is counted once."""
     text, data = mended(text)
-    if len(text) <= SHORT:
-        return count(text)
     key = sha256(data).digest() + family.encode()
     found = memory.get(key)
     if found is None:

@@ -120,4 +120,7 @@ def sealed_tokens(raw: Any) -> int:
 
 def as_json(value: Any) -> str:
     """Write plain data as it goes over the wire, its signs unescaped."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elision.tokens.runs import UNCUT, pieces
 
@@ -65,7 +65,7 @@ def offline_vocabularies() -> Path | None:
 
 def _exact(encoding: str) -> Callable[[str], int]:
     encode = _loaded(encoding).encode_ordinary
-    return _by_pieces(lambda text: len(encode(text)))
+    return _by_pieces(encode, len)
 
 
 def _fast(encoding: str) -> Callable[[str], int] | None:
@@ -75,11 +75,12 @@ def _fast(encoding: str) -> Callable[[str], int] | None:
         count = quicktok.get_encoding(encoding).count
     except Exception:  # noqa: BLE001 (not installed, without this vocabulary, or broken: tiktoken counts)
         return None
-    return _by_pieces(lambda text: int(count(text)))
+    return _by_pieces(count, int)
 
 
-def _by_pieces(count: Callable[[str], int]) -> Callable[[str], int]:
-    return lambda text: count(text) if len(text) <= UNCUT else sum(map(count, pieces(text)))
+def _by_pieces(read: Callable[[str], Any], count: Callable[[Any], int]) -> Callable[[str], int]:
+    """Return what reads a text, cut where it is too long for a tokenizer, and counts what was read."""
+    return lambda text: count(read(text)) if len(text) <= UNCUT else sum(count(read(each)) for each in pieces(text))
 
 
 def _loaded(encoding: str) -> tiktoken.Encoding:

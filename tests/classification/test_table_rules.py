@@ -303,6 +303,35 @@ def test_values_that_are_equal_in_python_are_not_mixed_up(table: Load, classes: 
     assert classes(loaded, "get", {"live": 1.0}) == ["unknown"]
 
 
+def test_calls_with_arguments_of_the_same_names_are_told_apart_by_what_is_in_them(
+    table: Load, classes: Classes
+) -> None:
+    loaded = table("""
+    rules:
+      - {tool: get, arguments: {method: "{post,put}"}, class: receipt}
+      - {tool: get, arguments: {method: get}, class: static}
+      - {tool: get, annotations: {readOnlyHint: true}, class: dynamic}
+    """)
+    inside = [{"options": {"method": "post"}}, {"options": [{"method": "get"}]}, {"options": {"way": "post"}}]
+
+    assert [classes(loaded, "get", {"method": each}) for each in ("put", "get", "head")] == [
+        ["receipt"],
+        ["static"],
+        ["unknown"],
+    ]
+    assert [classes(loaded, "get", given) for given in inside] == [["receipt"], ["static"], ["unknown"]]
+    assert classes(loaded, "get", {"options": "post", "method": ["get"]}) == ["static"]
+    assert classes(loaded, "get", {"method": "put"}, annotations={"readOnlyHint": True}) == ["dynamic", "receipt"]
+    assert classes(loaded, "get", {5: "post", "method": "put"}) == ["receipt"]
+
+
+def test_names_too_long_to_be_remembered_are_known_all_the_same(table: Load, classes: Classes) -> None:
+    loaded = table("rules: [{tool: get, arguments: {'x*': 'a'}, class: static}]")
+    name = "x" * 5000
+
+    assert [classes(loaded, "get", {name: each}) for each in "aba"] == [["static"], ["unknown"], ["static"]]
+
+
 def test_a_change_of_the_arguments_in_place_is_seen() -> None:
     table, arguments = load_table("default"), {"command": "ls"}
     call = ToolCall("", "bash", arguments)
