@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from functools import cache
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 LITELLM = (
     "test_dialect_calls_and_thinking",
     "test_dialect_openai",
+    "test_example_agent",
     "test_host_documents",
     "test_host_miniswe",
     "test_native_wire",
@@ -19,35 +21,22 @@ LITELLM = (
     "test_transport",
 )
 """What the names of files begin with that need litellm, which takes seconds to import: they go to one worker."""
-LONG = (
-    "test_check_chain",
-    "test_guard_properties",
-    "test_removed_bytes",
-    "test_schedule_properties",
-    "test_check_processor",
-    "test_strategies",
-    "test_scheduled_properties",
-    "test_example_agent",
-    "test_bound_thinking_properties",
-    "test_summarize",
-    "test_offload_properties",
-    "test_cli_new",
-    "test_mcp_server",
-    "test_offloaded_files",
-    "test_summaries_properties",
-    "test_reference_pages",
-    "test_summaries_background",
-    "test_cli_mcp",
-    "test_host_sweagent",
-)
+SIGNS = ("from hypothesis", "check_processor", "subprocess", "from forked", "ModelServer", "shipped_chains")
+"""What stands in files that take longer than others: these begin, the largest first, and small ones end the run."""
 
 
-def order(nodeid: str) -> int:
-    """Return where a test stands in the order of the workers."""
-    name = PurePath(nodeid.partition("::")[0]).stem
-    if name.startswith(LITELLM):
-        return 0
-    return LONG.index(name) + 1 if name in LONG else len(LONG) + 1
+def needs_litellm(nodeid: str) -> bool:
+    """Whether a test is in a file that needs litellm."""
+    return PurePath(nodeid.partition("::")[0]).stem.startswith(LITELLM)
+
+
+@cache
+def order(path: Path) -> tuple[int, int]:
+    """Return where the tests of a file stand in the order of the workers."""
+    text = path.read_text(encoding="utf-8")
+    if needs_litellm(path.name):
+        return 0, 0
+    return 1 if any(sign in text for sign in SIGNS) else 2, -len(text)
 
 
 def scheduler(config: pytest.Config, log: Any) -> Any:
@@ -56,7 +45,7 @@ def scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "litellm" if order(nodeid) == 0 else str(super()._split_scope(nodeid))
+            return "litellm" if needs_litellm(nodeid) else str(super()._split_scope(nodeid))
 
     config.option.loadscopereorder = False
     return ByFile(config, log)

@@ -63,7 +63,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let workers begin with what takes longest."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: order(item.nodeid))
+        items.sort(key=lambda item: order(item.path))
 
 
 def pytest_collection_finish() -> None:

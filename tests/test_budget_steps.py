@@ -54,11 +54,14 @@ def breaks(views: list[SentView]) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("tools", [READING, BASH, None], ids=["called again", "cut to head and tail", "by ref"])
-@pytest.mark.parametrize("shape", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("tools", "shape"),
+    [(READING, "openai"), (BASH, "openai"), (None, "openai"), (None, "anthropic")],
+    ids=["called again", "cut to head and tail", "by ref", "anthropic"],
+)
 def test_between_two_cuts_requests_extend_each_other(tools: Any, shape: Shape) -> None:
     run = reads(40, shape=shape)
-    views = sent(run, tools if shape == "openai" else None)
+    views = sent(run, tools)
     broken = breaks(views)
 
     assert all(view.tokens.after <= LIMIT for view in views)

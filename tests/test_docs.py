@@ -30,13 +30,8 @@ YAML = [
     for block in blocks(text, "yaml")
     if "history_processors" in block.text and name != "docs/plugins.md"
 ]
-PYTHON = [
-    pytest.param(block.text, id=f"{name}:{block.line}")
-    for name, text in DOCUMENTS.items()
-    for block in blocks(text, "python")
-]
 LINKS = [
-    pytest.param(name, target, id=f"{name}->{target}")
+    (name, target)
     for name, text in DOCUMENTS.items()
     for target in sorted(set(re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", text)))
 ]
@@ -54,14 +49,14 @@ def test_each_chain_in_the_documents_loads(text: str, tmp_path: Path, monkeypatc
     assert elision.loads(text)
 
 
-@pytest.mark.parametrize("text", PYTHON)
-def test_each_python_block_in_the_documents_compiles(text: str) -> None:
-    assert compile(text, "<document>", "exec")
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_python_block_in_the_documents_compiles(name: str) -> None:
+    for block in blocks(DOCUMENTS[name], "python"):
+        assert compile(block.text, f"{name}:{block.line}", "exec")
 
 
-@pytest.mark.parametrize(("name", "target"), LINKS)
-def test_each_link_to_a_file_leads_somewhere(name: str, target: str) -> None:
-    assert ((ROOT / name).parent / target).exists()
+def test_each_link_to_a_file_leads_somewhere() -> None:
+    assert [(name, target) for name, target in LINKS if not ((ROOT / name).parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("hook", HOOKS)
@@ -138,11 +133,11 @@ def test_each_switch_of_the_registry_is_documented(switch: str) -> None:
     assert f"| `{switch}=" in PLUGINS
 
 
-@pytest.mark.parametrize(("group", "package"), [(group, name) for group, names in REQUIRED.items() for name in names])
-def test_each_dependency_has_a_reason(group: str, package: str) -> None:
-    row = f"\n| `{group}` | `{package}` | " if group else f"\n| `{package}` | "
+def test_each_dependency_has_a_reason() -> None:
+    pairs = [(f"`{group}` | " if group else "", name) for group, names in REQUIRED.items() for name in names]
+    rows = [f"\n| {group}`{name}` | " for group, name in pairs]
 
-    assert row in DOCUMENTS["docs/dependencies.md"]
+    assert [row for row in rows if row not in DOCUMENTS["docs/dependencies.md"]] == []
 
 
 def test_each_excluded_release_is_explained() -> None:

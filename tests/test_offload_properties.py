@@ -36,19 +36,17 @@ def sent(run: Chain | Session, messages: list[Any], shape: Shape, tools: Any = N
         return run.process(messages, dialect=DIALECT_OF[shape], tools=tools)
 
 
-@pytest.mark.parametrize("table", [None, "default"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_session_a_fresh_process_and_one_that_was_restarted_give_the_same_views(
-    shape: Shape, table: str | None
-) -> None:
+def test_a_session_a_fresh_process_and_one_that_was_restarted_give_the_same_views(shape: Shape) -> None:
     @settings(max_examples=12)
     @given(
         st.one_of(histories(shape), poisoned(shape)),
-        chains(types=TYPES, classification=table),
+        chains(types=TYPES),
+        st.sampled_from([None, "default"]),
         st.floats(0, 1),
         st.sampled_from(TOOLS),
     )
-    def holds(messages: list[Any], made: Chain, share: float, tools: Any) -> None:
+    def holds(messages: list[Any], made: Chain, table: str | None, share: float, tools: Any) -> None:
         chain = Chain(
             made.processors, classification=table, archive=open_archive("memory:", environ={}), schedule="every_step"
         )

@@ -106,7 +106,7 @@ def test_cache_breakpoints_are_edits_and_only_messages_are_counted() -> None:
 CHECK = """
 from elision.testing import check_processor
 from acme_cut import CutOld
-check_processor(CutOld, max_examples=20, keep_last=0, keep_lines=1)
+check_processor(CutOld, max_examples=5, keep_last=0, keep_lines=1)
 """
 
 

@@ -46,11 +46,12 @@ def fresh(chain: Chain) -> Chain:
     return replace(chain, archive=open_archive("memory:", environ={}))
 
 
-@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_session_view_is_stateless_view_is_view_after_a_restart_at_any_step(shape: Shape, table: str | None) -> None:
+def test_session_view_is_stateless_view_is_view_after_a_restart_at_any_step(shape: Shape) -> None:
     @given(
-        st.one_of(histories(shape), poisoned(shape)), chains(types=BUILT_IN, classification=table, max_size=3), STOPS
+        st.one_of(histories(shape), poisoned(shape)),
+        st.sampled_from(TABLES).flatmap(lambda table: chains(types=BUILT_IN, classification=table, max_size=3)),
+        STOPS,
     )
     def holds(messages: list[Any], chain: Chain, stop: int) -> None:
         begin = stop % (len(messages) + 1)
@@ -64,12 +65,11 @@ def test_session_view_is_stateless_view_is_view_after_a_restart_at_any_step(shap
     holds()
 
 
-@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_processing_what_was_sent_changes_nothing(shape: Shape, table: str | None) -> None:
+def test_processing_what_was_sent_changes_nothing(shape: Shape) -> None:
     """A round that ``clear_at_most_tokens`` stopped goes on where what was sent is processed again."""
 
-    @given(histories(shape), chains(types=REWRITING, classification=table, max_size=3).filter(stops_nowhere))
+    @given(histories(shape), st.sampled_from(TABLES).flatmap(rewriting))
     def holds(messages: list[Any], chain: Chain) -> None:
         view = views(chain, messages, shape, len(messages))[-1]
         if view.repairs:  # what was mended is a step more
@@ -81,22 +81,19 @@ def test_processing_what_was_sent_changes_nothing(shape: Shape, table: str | Non
     holds()
 
 
+def rewriting(table: str | None) -> st.SearchStrategy[Chain]:
+    return chains(types=REWRITING, classification=table, max_size=3).filter(stops_nowhere)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_cleared_stays_cleared(shape: Shape) -> None:
+def test_what_is_cleared_stays_cleared_and_between_two_rounds_each_request_extends_the_one_before(shape: Shape) -> None:
     @given(st.one_of(histories(shape), poisoned(shape)), chains(types=("clear_tool_results",), max_size=2))
     def holds(messages: list[Any], chain: Chain) -> None:
-        gone = [{(edit.position, edit.part) for edit in view.edits} for view in views(chain, messages, shape)]
+        found = views(chain, messages, shape)
+        gone = [{(edit.position, edit.part) for edit in view.edits} for view in found]
 
         assert all(before <= after for before, after in pairwise(gone))
-
-    holds()
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_between_two_rounds_each_request_extends_the_one_before(shape: Shape) -> None:
-    @given(histories(shape), chains(types=("clear_tool_results",), max_size=2))
-    def holds(messages: list[Any], chain: Chain) -> None:
-        for before, view in complete(views(chain, messages, shape)):
+        for before, view in complete(found):
             if view.edits == before.edits:
                 assert bytes_of(view.messages[: len(before.messages)]) == bytes_of(before.messages)
 

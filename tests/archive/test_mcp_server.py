@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ from elision.archive import Archive, Entry, open_archive
 mcp = pytest.importorskip("mcp", reason="mcp is not installed; pip install 'elision[mcp]'")
 
 import anyio  # noqa: E402 (comes with mcp)
+from anyio.from_thread import start_blocking_portal  # noqa: E402
 from mcp import Client, MCPError, StdioServerParameters, stdio_client  # noqa: E402
 from mcp.types import CallToolResult, TextContent  # noqa: E402
 
@@ -24,31 +26,31 @@ SECRET = "export DB_PASSWORD=hunter2hunter2\nok\n"
 Talk: TypeAlias = Callable[..., Any]
 
 
-@pytest.fixture
-def talk(folder: Path, tmp_path: Path) -> Iterator[Talk]:
-    """Start a server, let a client talk with it, and return what that gave; the server says nothing beside."""
-    log = tmp_path / "stderr.txt"
-
-    def start(
-        about: Callable[[Client], Awaitable[Any]],
-        *,
-        mode: str = "auto",
-        arguments: tuple[str, ...] = ("--archive", str(folder)),
-        env: dict[str, str] | None = None,
-    ) -> Any:
-        server = StdioServerParameters(
-            command=sys.executable, args=["-m", "elision", "mcp", *arguments], env=env, cwd=tmp_path
-        )
-
-        async def run() -> Any:
-            with log.open("a", encoding="utf-8") as errors:
-                async with Client(stdio_client(server, errlog=errors), mode=mode) as client:
-                    return await about(client)
-
-        return anyio.run(run)
-
-    yield start
+@contextmanager
+def served(where: Path, *arguments: object, mode: str = "auto", env: dict[str, str] | None = None) -> Iterator[Talk]:
+    """Start a server; what is given lets a client talk with it.  The server says nothing beside."""
+    command = ["-m", "elision", "mcp", *map(str, arguments)]
+    server = StdioServerParameters(command=sys.executable, args=command, env=env, cwd=where)
+    log = where / "stderr.txt"
+    with (
+        log.open("a", encoding="utf-8") as errors,
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(stdio_client(server, errlog=errors), mode=mode)) as client,
+    ):
+        yield lambda about: portal.call(about, client)
     assert log.read_text(encoding="utf-8") == ""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the archive that the tests of this file share, as they share its server."""
+    return tmp_path_factory.mktemp("run") / ".elision"
+
+
+@pytest.fixture(scope="module")
+def talk(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    with served(tmp_path_factory.mktemp("server"), "--archive", folder) as talking:
+        yield talking
 
 
 def put(archive: Archive, content: Any, **more: Any) -> str:
@@ -71,11 +73,14 @@ def text(result: CallToolResult) -> str:
     return content.text
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_ref_gives_the_exact_bytes_with_a_client_of_either_protocol(archive: Archive, talk: Talk, mode: str) -> None:
-    (result,) = talk(calls({"ref": put(archive, TEXT, placeholder="[cleared]")}), mode=mode)
+def test_a_ref_gives_the_exact_bytes_with_a_client_of_either_protocol(
+    archive: Archive, folder: Path, tmp_path: Path, talk: Talk
+) -> None:
+    asking = calls({"ref": put(archive, TEXT, placeholder="[cleared]")})
+    with served(tmp_path, "--archive", folder, mode="legacy") as with_the_old_protocol:
+        results = [*talk(asking), *with_the_old_protocol(asking)]
 
-    assert (text(result).encode(), result.is_error) == (TEXT.encode(), False)
+    assert [(text(result).encode(), result.is_error) for result in results] == [(TEXT.encode(), False)] * 2
 
 
 def test_the_one_tool_is_recall_which_only_reads_and_has_no_raw(talk: Talk) -> None:
@@ -150,8 +155,8 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(talk: Talk) -> Non
     assert talk(about) == "there is no tool 'recal'; the one that there is: 'recall'"
 
 
-def test_an_archive_that_is_not_there_yet_is_an_answer_and_is_read_as_soon_as_it_is(folder: Path, talk: Talk) -> None:
-    made: list[bool] = []
+def test_an_archive_that_is_not_there_yet_is_an_answer_and_is_read_as_soon_as_it_is(tmp_path: Path) -> None:
+    made, folder = list[bool](), tmp_path / "later"
 
     async def about(client: Client) -> list[CallToolResult]:
         before = await client.call_tool("recall", {"ref": "0" * 12})
@@ -159,28 +164,31 @@ def test_an_archive_that_is_not_there_yet_is_an_answer_and_is_read_as_soon_as_it
         with open_archive(folder, environ={}) as archive:
             return [before, await client.call_tool("recall", {"ref": put(archive, TEXT)})]
 
-    before, after = talk(about)
+    with served(tmp_path, "--archive", folder) as talk:
+        before, after = talk(about)
 
     assert made == [False]
     assert (before.is_error, "there is no original" in text(before)) == (True, True)
     assert text(after) == TEXT
 
 
-def test_an_archive_that_is_no_archive_is_an_answer(folder: Path, talk: Talk) -> None:
-    folder.mkdir(parents=True)
-    (folder / "archive.db").write_text("no database at all, " * 100)
-    (result,) = talk(calls({"ref": "0" * 12}))
+def test_an_archive_that_is_no_archive_is_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "archive.db").write_text("no database at all, " * 100)
+    with served(tmp_path, "--archive", tmp_path) as talk:
+        (result,) = talk(calls({"ref": "0" * 12}))
 
     assert (result.is_error, "it is no database" in text(result)) == (True, True)
 
 
 def test_the_archive_is_that_of_the_environment_else_the_default_one(
-    archive: Archive, folder: Path, tmp_path: Path, talk: Talk
+    archive: Archive, folder: Path, tmp_path: Path
 ) -> None:
     with open_archive(tmp_path / ".elision", environ={}) as near:
         here, there = put(near, "near"), put(archive, "far")
-    (far,) = talk(calls({"ref": there}), arguments=(), env={"ELISION_ARCHIVE": str(folder)})
-    (default,) = talk(calls({"ref": here}), arguments=())
+    with served(tmp_path, env={"ELISION_ARCHIVE": str(folder)}) as talk:
+        (far,) = talk(calls({"ref": there}))
+    with served(tmp_path) as talk:
+        (default,) = talk(calls({"ref": here}))
 
     assert (text(far), text(default)) == ("far", "near")
 

@@ -62,17 +62,17 @@ SECRET = {
 }
 
 
-@pytest.mark.parametrize(("line", "secret"), SECRET.values(), ids=SECRET)
 @pytest.mark.parametrize("before", ["", "$ ", "root@host:~# sudo ", "2026-11-30 ran: "])
-def test_a_secret_of_a_command_is_removed_and_the_rest_of_the_line_stays(before: str, line: str, secret: str) -> None:
-    text = f"first line\n{before}{line.format(secret)}\nlast line"
-    found = redact(text, "secrets")
+def test_a_secret_of_a_command_is_removed_and_the_rest_of_the_line_stays(before: str) -> None:
+    for name, (line, secret) in SECRET.items():
+        text = f"first line\n{before}{line.format(secret)}\nlast line"
+        found = redact(text, "secrets")
 
-    assert secret not in found.text
-    assert len(found.removed) == 1
-    assert found.text.startswith(f"first line\n{before}")
-    assert found.text.endswith("\nlast line")
-    assert redact(found.text, "secrets").text == found.text
+        assert secret not in found.text, name
+        assert len(found.removed) == 1, name
+        assert found.text.startswith(f"first line\n{before}"), name
+        assert found.text.endswith("\nlast line"), name
+        assert redact(found.text, "secrets").text == found.text, name
 
 
 ORDINARY = [
@@ -98,20 +98,19 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("line", ORDINARY)
-def test_ordinary_text_stays_as_it_is(line: str) -> None:
-    text = f"first line\n{line}\nlast line"
+def test_ordinary_text_stays_as_it_is() -> None:
+    texts = [f"first line\n{line}\nlast line" for line in ORDINARY]
 
-    assert redact(text, "secrets").text == text
+    assert [text for text in texts if redact(text, "secrets").text != text] == []
 
 
-@pytest.mark.parametrize("at", [0, 7000, 7150, 8150, 8192, 16_300])
 @pytest.mark.parametrize("name", ["option with =", "environment", "curl -u", "mysql -p", "address with a user"])
-def test_a_secret_of_a_command_is_found_wherever_it_stands_in_a_long_line(name: str, at: int) -> None:
+def test_a_secret_of_a_command_is_found_wherever_it_stands_in_a_long_line(name: str) -> None:
     line, secret = SECRET[name]
-    text = "x" * at + " " + line.format(secret) + " " + "y" * 9000
+    places = [0, 7000, 7150, 8150, 8192, 16_300]
+    texts = {at: "x" * at + " " + line.format(secret) + " " + "y" * 9000 for at in places}
 
-    assert secret not in redact(text, "secrets").text
+    assert [at for at, text in texts.items() if secret in redact(text, "secrets").text] == []
 
 
 PIECES = st.one_of(

@@ -74,14 +74,13 @@ SECRET = {
 }
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRET.values(), ids=SECRET)
 @pytest.mark.parametrize("before", ["", "first line\n", "x" * 8180 + "\n"], ids=["alone", "below", "between windows"])
-def test_a_secret_in_data_is_removed(before: str, text: str, secret: str) -> None:
-    found = redact(before + text.format(secret), "secrets")
+def test_a_secret_in_data_is_removed(before: str) -> None:
+    found = {name: redact(before + text.format(secret), "secrets").text for name, (text, secret) in SECRET.items()}
 
-    assert secret not in found.text
-    assert found.text.startswith(before)
-    assert redact(found.text, "secrets").text == found.text
+    assert [name for name, (_, secret) in SECRET.items() if secret in found[name]] == []
+    assert [name for name, text in found.items() if not text.startswith(before)] == []
+    assert {name: redact(text, "secrets").text for name, text in found.items()} == found
 
 
 ORDINARY = [
@@ -123,11 +122,10 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("line", ORDINARY)
-def test_code_and_data_without_a_secret_stay_as_they_are(line: str) -> None:
-    text = f"first line\n{line}\nlast line"
+def test_code_and_data_without_a_secret_stay_as_they_are() -> None:
+    texts = [f"first line\n{line}\nlast line" for line in ORDINARY]
 
-    assert redact(text, "secrets").text == text
+    assert [text for text in texts if redact(text, "secrets").text != text] == []
 
 
 def test_a_value_that_stands_in_its_name_too_is_cut_out_of_its_place_only() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from doc_blocks import ROOT, blocks
+from forked import Python
 
 from elision.classification import OPERATIONS, lint_table, load_table
 from elision.registry import plugins
@@ -29,9 +28,9 @@ def test_the_table_in_the_page_has_no_problem(tmp_path: Path) -> None:
     assert lint_table(path) == []
 
 
-def test_the_program_in_the_page_prints_what_it_should() -> None:
+def test_the_program_in_the_page_prints_what_it_should(python: Python) -> None:
     (program,) = blocks(PAGE, "python")
-    done = subprocess.run([sys.executable, "-c", program.text], capture_output=True, text=True, check=False)
+    done = python("-c", program.text)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0].startswith("['receipt', 'static'] [")

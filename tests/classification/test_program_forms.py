@@ -22,14 +22,16 @@ def of_command(command: str) -> set[str]:
     return set(load_table("default").classify(ToolCall("", "bash", {"command": command})).classes)
 
 
-@pytest.mark.parametrize("command", FORMS["writing"])
-def test_the_result_of_a_form_that_writes_is_kept(command: str) -> None:
-    assert not load_table("default").verdict("clear", of_command(command)).allowed
+def test_the_result_of_a_form_that_writes_is_kept() -> None:
+    verdicts = {each: load_table("default").verdict("clear", of_command(each)) for each in FORMS["writing"]}
+
+    assert [command for command, verdict in verdicts.items() if verdict.allowed] == []
 
 
-@pytest.mark.parametrize("command", FORMS["reading"])
-def test_the_result_of_an_ordinary_form_may_go(command: str) -> None:
-    assert of_command(command) <= QUERIES
+def test_the_result_of_an_ordinary_form_may_go() -> None:
+    found = {each: of_command(each) for each in FORMS["reading"]}
+
+    assert {command: classes for command, classes in found.items() if not classes <= QUERIES} == {}
 
 
 @pytest.mark.parametrize(

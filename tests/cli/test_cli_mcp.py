@@ -89,10 +89,8 @@ def test_an_archive_that_no_plugin_offers_is_one_line(process: Process) -> None:
 
 
 def test_the_end_of_the_standard_input_ends_it_quietly(start: Start) -> None:
-    before, after = start(), start()
-    ask(after, HELLO)
-
-    assert (end(before), end(after)) == ((0, "", ""), (0, "", ""))
+    """Before anything is asked; afterwards, see the other tests."""
+    assert end(start()) == (0, "", "")
 
 
 def test_an_interrupt_ends_it_quietly_while_the_standard_input_is_open(start: Start) -> None:
@@ -122,23 +120,18 @@ def test_a_client_that_stops_to_read_ends_it_quietly(start: Start) -> None:
 NO_REQUESTS = ("", "no JSON", "[" * 5000, '"\\ud800"', "{}", '{"jsonrpc":"2.0","method":"notifications/none"}')
 
 
-def test_a_line_that_is_no_request_is_passed_over(start: Start) -> None:
+def test_a_line_that_is_no_request_is_passed_over_and_arguments_that_are_no_object_are_an_error(start: Start) -> None:
     server, answered = start(), {}
     ask(server, HELLO)
     for number, line in enumerate(NO_REQUESTS, 2):
         answer = ask(server, f"{line}\n{json.dumps({**CALL, 'id': number})}")
         answered[line] = (answer["id"], answer["result"]["isError"])
 
+    wrong = ask(server, {**CALL, "params": {"name": "recall", "arguments": ["ref"]}})
+
     assert answered == {line: (number, True) for number, line in enumerate(NO_REQUESTS, 2)}
+    assert (wrong["id"], wrong["error"]["code"]) == (2, -32602)
     assert end(server) == (0, "", "")
-
-
-def test_arguments_that_are_no_object_are_an_error_of_the_protocol(start: Start) -> None:
-    server = start()
-    ask(server, HELLO)
-    answer = ask(server, {**CALL, "params": {"name": "recall", "arguments": ["ref"]}})
-
-    assert (answer["id"], answer["error"]["code"]) == (2, -32602)
 
 
 LOUD = """

@@ -179,4 +179,4 @@ def test_a_text_is_followed_into_thinking_that_went() -> None:
 
 
 def test_it_keeps_the_contract() -> None:
-    check_processor(elision.processor_types()["clear_thinking"], max_examples=10, schedule="every_step")
+    check_processor(elision.processor_types()["clear_thinking"], max_examples=5, schedule="every_step")

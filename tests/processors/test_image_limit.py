@@ -182,7 +182,7 @@ def test_a_session_gives_the_views_of_fresh_processes_and_removal_waits_for_the_
 
 @pytest.mark.parametrize("options", [{"keep_images": 1}, {"max_total_bytes": 50}])
 def test_it_keeps_the_contract(options: dict[str, int]) -> None:
-    check_processor(elision.processor_types()["image_limit"], max_examples=10, **options, schedule="every_step")
+    check_processor(elision.processor_types()["image_limit"], max_examples=5, **options, schedule="every_step")
 
 
 def test_where_only_images_went_the_note_does_not_say_that_nothing_was_removed() -> None:

@@ -34,7 +34,7 @@ def offloaded(text: Any, options: str = "threshold_tokens: 500", **said: Any) ->
 
 
 def test_it_keeps_the_contract_of_processors() -> None:
-    check_processor(elision.processor_types()["offload"], max_examples=8, threshold_tokens=40, batch_tokens=100)
+    check_processor(elision.processor_types()["offload"], max_examples=5, threshold_tokens=40, batch_tokens=100)
 
 
 def test_the_file_holds_the_result_and_the_note_names_it_by_its_path_from_the_working_directory() -> None:

@@ -72,4 +72,4 @@ def test_it_stands_behind_the_summary_that_it_warns_of() -> None:
 
 
 def test_the_contract() -> None:
-    check_processor(elision.processor_types()["save_reminder"], max_examples=10, trigger_messages=3)
+    check_processor(elision.processor_types()["save_reminder"], max_examples=5, trigger_messages=3)

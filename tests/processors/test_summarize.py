@@ -253,7 +253,7 @@ def test_options_that_do_not_go_together_are_refused_when_the_chain_is_loaded(op
 def test_the_contract() -> None:
     check_processor(
         elision.processor_types()["summarize"],
-        max_examples=10,
+        max_examples=5,
         trigger_messages=5,
         keep_first_steps=0,
         keep_last_steps=1,

@@ -114,4 +114,4 @@ def test_each_result_is_offered_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_keeps_the_contract() -> None:
-    check_processor(elision.processor_types()["supersede"], max_examples=10, schedule="every_step")
+    check_processor(elision.processor_types()["supersede"], max_examples=5, schedule="every_step")

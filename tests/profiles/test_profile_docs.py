@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from doc_blocks import ROOT, blocks
+from forked import Python
 
 from elision.profiles import Cache, lint_profile, profile_for
 from elision.profiles.loading import read
@@ -26,10 +25,10 @@ def rows(heading: str) -> list[list[str]]:
     ]
 
 
-def test_the_program_on_the_page_prints_what_is_shown() -> None:
+def test_the_program_on_the_page_prints_what_is_shown(python: Python) -> None:
     (program,) = blocks(PAGE, "python")
     shown = blocks(PAGE, "")[0].text
-    done = subprocess.run([sys.executable, "-c", program.text], capture_output=True, text=True, check=False)
+    done = python("-c", program.text)
 
     assert (done.returncode, done.stdout) == (0, shown), done.stderr
 

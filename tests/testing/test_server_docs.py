@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from doc_blocks import ROOT, blocks
+from forked import Python
 
 from elision.testing.server.answering import SHAPES
 
@@ -13,10 +11,10 @@ PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("## A model server\n")[1].split("\n## ")[0]
 
 
-def test_the_first_example_prints_what_is_shown() -> None:
+def test_the_first_example_prints_what_is_shown(python: Python) -> None:
     (program, *_) = blocks(SECTION, "python")
     shown = SECTION.split(program.text)[1].split("```\n")[2]
-    done = subprocess.run([sys.executable, "-c", program.text], capture_output=True, text=True, check=False)
+    done = python("-c", program.text)
 
     assert (done.stdout, done.returncode) == (shown, 0), done.stderr
 
