@@ -119,7 +119,7 @@ class Fold:
         standing = sent.mended.standing(self.standing, request) if sent.mended else self.standing
         moment = whole(history)
         host = HostSide(sent.dialect, history, sent.rendered)
-        waiting = self._done < len(self.history.segments)
+        waiting = self._done < len(self.history.segments) and self.history.goes_out(self.history.steps[-1])
         newest = history.segments[-1] if waiting else None
         binding = Binding(history, sent.overlay, self.binding.told) if sent.mended else self.binding
         binding.look(newest.start if newest else len(history), len(history), request)

@@ -175,6 +175,10 @@ class History:
         waiting = last is not None and (self.steps[last].open or self._growing(len(self.messages)) is not None)
         return len(self.segments) - waiting
 
+    def goes_out(self, step: Step) -> bool:
+        """Whether anything of a step can be sent: not so of thinking alone, where it has to lead to something."""
+        return not self.faults.alone.issuperset(range(step.start, step.acted))
+
     def unanswered(self) -> list[tuple[Step, int, ToolCall]]:
         """Return the calls that lack a result, with their steps and their place among the step's calls."""
         return [

@@ -126,7 +126,7 @@ class Mending:
         self._begins.append(begin)
         if segment.step is not None and not self.lasting.is_dropped(segment.step):
             step = self.history.steps[segment.step]
-            if not self.history.faults.alone.issuperset(range(step.start, step.acted)):
+            if self.history.goes_out(step):
                 self._kept.append(step)
         self._repairs += found.repairs
         self._mended.extend(dialect, found.messages[: found.own])
