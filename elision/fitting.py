@@ -75,7 +75,8 @@ class Fitting:
         self._gone: set[int] = set()
         """The messages that go with steps; what a user says beside results stays."""
         self._note: Insert | None = None
-        self._kept: Counter[str] = Counter()
+        self._kept: dict[Address, tuple[frozenset[str], int]] = {}
+        """Results that the table does not let go, with their classes and tokens."""
         self._steps: list[int] = []
         self._looked_at = self._seen_steps = 0
         self._pending: list[int] = []
@@ -243,12 +244,13 @@ class Fitting:
         return not why
 
     def _allowed(self, found: Iterable[Observation]) -> Iterator[Observation]:
-        """Yield the results that the table lets go; of the others the tokens are kept, by what they are."""
+        """Yield the results that the table lets go."""
         for each in found:
             if each.allows("budget"):
+                self._kept.pop(each.address, None)
                 yield each
             else:
-                self._kept[", ".join(sorted(each.classes))] += each.tokens
+                self._kept[each.address] = each.classes, each.tokens
 
     def edits(self) -> list[Edit]:
         """Return what makes the request fit."""
@@ -285,16 +287,20 @@ class Fitting:
 
     @property
     def _why(self) -> str:
-        (classes, tokens), *_ = self._kept.most_common(1) or [("", 0)]
-        if tokens and (tokens >= self.excess or not self._refused):
-            return f" (the table keeps {tokens:,} of class {classes})"
+        kept = Counter[str]()
+        for address, (classes, tokens) in self._kept.items():
+            if address.position not in self._gone:
+                kept[", ".join(sorted(classes))] += tokens
+        (name, most), *_ = kept.most_common(1) or [("", 0)]
+        if most and (most >= self.excess or not self._refused):
+            return f" (the table keeps {most:,} of class {name})"
         return f" ({self._refused.most_common(1)[0][0]})" if self._refused else ""
 
     @property
     def _unknown(self) -> str:
         """Say what to do where the table does not know tools."""
         said = ", or say what these tools do (`elision classify --suggest` writes the rules)"
-        return said if "unknown" in self._kept else ""
+        return said if any("unknown" in classes for classes, _ in self._kept.values()) else ""
 
 
 def _calls_in_text(message: MessageView) -> bool:

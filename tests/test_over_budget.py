@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+
 import pytest
 
 from elision import Chain, OverBudgetError, registry
@@ -36,6 +40,24 @@ def test_where_what_is_in_the_way_is_no_way_back_the_error_says_that_and_not_wha
 
     assert "offer elision.recall_tool_schema()" in str(told.value)
     assert "the table keeps" not in str(told.value)
+
+
+@pytest.mark.parametrize("before", [[], range(3, 19, 2)], ids=["alone", "after others"])
+def test_what_the_table_keeps_is_no_more_than_what_stays(before: Iterable[int]) -> None:
+    run = conversation().user("Go.")
+    for number in range(9):
+        run = run.step(call("git_commit", message=f"step {number}"), result("word " * 900))
+    messages = run.messages()
+    session = budget(5000).session()
+    for stop in before:
+        with suppress(OverBudgetError):
+            session.process(messages[:stop])
+    with pytest.raises(OverBudgetError) as told:
+        session.process(messages)
+    found = re.findall(r"([\d,]+) (?:stay|of class receipt)", str(told.value))
+    stays, kept = (int(each.replace(",", "")) for each in found)
+
+    assert 8_000 < kept <= stays
 
 
 def test_a_long_answer_without_an_action_is_cut_in_a_swe_agent_history_too() -> None:
