@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import cycle
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -36,17 +35,12 @@ def states(report: CheckReport, of: str) -> set[str]:
     return {fate.state for fate in report.fates if fate.of == of}
 
 
-IN_TURN = dict(zip(shipped_chains(), cycle(["openai", "anthropic"]), strict=False))
-TRIED_IN = {**IN_TURN, "default": "auto", "deepagents_like": "anthropic"}
-"""Each shipped chain in one dialect in which all of its processors act, and one in both."""
-
-
 @cache
 def checked(name: str) -> CheckReport:
-    return elision.check(replace(elision.load(name), dialect=TRIED_IN[name]))
+    return elision.check(elision.load(name))
 
 
-@pytest.mark.parametrize("name", TRIED_IN)
+@pytest.mark.parametrize("name", list(shipped_chains()))
 def test_every_shipped_chain_passes(name: str) -> None:
     report = checked(name)
 
@@ -355,6 +349,4 @@ def test_a_chain_of_one_dialect_is_tried_in_that_one(chain: Any) -> None:
 
 
 def test_two_checks_find_the_same() -> None:
-    chain = replace(elision.load("deepagents_like"), dialect=TRIED_IN["deepagents_like"])
-
-    assert elision.check(chain) == checked("deepagents_like")
+    assert elision.check(elision.load("default")) == checked("default")
