@@ -81,18 +81,14 @@ def requests(chain: Chain, messages: list[Any], shape: Shape) -> Iterator[tuple[
 def test_after_any_edit_no_later_thinking_block_remains_that_the_rule_forbids(
     shape: Shape, policy: OnBoundThinking
 ) -> None:
-    """But where the request has the provider leave it out; that of the newest step is sent byte for byte."""
+    """But where the request has the provider leave it out."""
 
-    @given(histories_of(shape), chains(types=ALL), st.sampled_from([BOUND, BOUND, *MODELS]))
-    def holds(messages: list[Any], made: Chain, model: str) -> None:
-        for views, stop in requests(with_model(made, model, policy), messages, shape):
-            view, newest = views[stop], newest_thoughts(messages[:stop])
-            last = [found for each in view.messages if (found := thoughts(each))][-1:]
-
-            assert not newest or bytes_of(last) == bytes_of([newest])
-            if model == BOUND:
-                assert wire_faults(shape, view.messages) == []
-                assert "thinking" in view.params or unbound(views, messages, stop) == []
+    @given(histories_of(shape), chains(types=ALL))
+    def holds(messages: list[Any], made: Chain) -> None:
+        for views, stop in requests(with_model(made, BOUND, policy), messages, shape):
+            view = views[stop]
+            assert wire_faults(shape, view.messages) == []
+            assert "thinking" in view.params or unbound(views, messages, stop) == []
 
     holds()
 
@@ -103,6 +99,19 @@ def test_with_defer_no_message_before_a_bound_block_is_edited(shape: Shape) -> N
     def holds(messages: list[Any], made: Chain) -> None:
         for views, stop in requests(with_model(made, BOUND, "defer"), messages, shape):
             assert changed_since(views, messages, stop) == []
+
+    holds()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_newest_steps_thinking_is_byte_equal_under_every_policy(shape: Shape, policy: OnBoundThinking) -> None:
+    @given(histories_of(shape), chains(types=ALL), st.sampled_from(MODELS))
+    def holds(messages: list[Any], made: Chain, model: str) -> None:
+        for views, stop in requests(with_model(made, model, policy), messages, shape):
+            newest = newest_thoughts(messages[:stop])
+            last = [found for each in views[stop].messages if (found := thoughts(each))][-1:]
+            assert not newest or bytes_of(last) == bytes_of([newest])
 
     holds()
 
