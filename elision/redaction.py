@@ -50,6 +50,9 @@ _SETTING = re.compile(
     r"(?:export\s+)?[\w.-]+\s*[=:]\s*[^\s()]+\s*"
 )
 
+_WITHHELD = re.compile(r"\[withheld by policy(?:: [\d,]{1,20} characters)?\]")
+"""What is left of a text that has been withheld: there is nothing more in it."""
+
 T = TypeVar("T")
 
 
@@ -88,7 +91,7 @@ def redact(text: str, policy: str, *, seconds: float = SECONDS, most: int | None
 
     ``most`` is how far it was scanned when time ran out before: as far it is scanned now.
     """
-    if policy == "none" or not text:
+    if policy == "none" or not text or _WITHHELD.fullmatch(text):
         return Redacted(text)
     if policy != "secrets":
         return Redacted(f"[withheld by policy: {_count(len(text))}]", ("all",))

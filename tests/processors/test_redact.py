@@ -69,6 +69,13 @@ def test_the_full_policy_leaves_the_size_and_no_image(chain: Callable[[str], eli
     assert "1,000" in sent
 
 
+def test_what_was_withheld_stays_as_it_is_when_it_comes_back(chain: Callable[[str], elision.Chain]) -> None:
+    full = chain("history_processors: [{type: redact, policy: full}]")
+    view = full.process(history("a long text", [{"type": "image_url", "image_url": {"url": IMAGE}}]))
+
+    assert full.process(view.messages).messages == view.messages
+
+
 def test_images_stay_where_only_secrets_are_withheld(redacting: elision.Chain) -> None:
     parts = [{"type": "text", "text": SECRET}, {"type": "image_url", "image_url": {"url": IMAGE}}]
     sent = redacting.process(history(parts)).messages[-1]["content"]
