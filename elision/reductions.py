@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from elision.message import Content
 from elision.parts import Observation, PartView
 from elision.reducing import Truncation, truncate_content
+from elision.reducing.evenly import most_of_each
 from elision.said import CallView
 
 if TYPE_CHECKING:
@@ -96,21 +97,11 @@ REDUCTIONS: tuple[Reduction, ...] = (
 def _cut_alike(fitting: Fitting, parts: Sequence[PartView], least: int = 0) -> None:
     """Cut the longest of some parts to one length that is short enough, or has ``least`` tokens."""
     sizes = {part.address: fitting.left(part) for part in parts}
-    most = max(_LEAST_TOKENS, least, _room(list(sizes.values()), sum(sizes.values()) - fitting.excess))
+    most = max(_LEAST_TOKENS, least, most_of_each(list(sizes.values()), sum(sizes.values()) - fitting.excess))
     for part in sorted(parts, key=lambda part: (-sizes[part.address], part.address)):
         if fitting.excess <= 0 or sizes[part.address] <= most:
             return
         fitting.cut(part, most)
-
-
-def _room(sizes: Sequence[int], tokens: int) -> int:
-    """Return the most tokens that each text may have so that all together have so many."""
-    left = len(sizes)
-    for size in sorted(sizes):
-        if size * left > tokens:
-            return tokens // left
-        tokens, left = tokens - size, left - 1
-    return tokens
 
 
 def cut_content(size: RequestSize, part: PartView, tokens: int) -> tuple[Content, ...] | None:

@@ -13,6 +13,7 @@ from elision.message import Content, Text, plain
 from elision.reducing.bounds import head_end, sendable, tail_start
 from elision.reducing.data import binary_note, is_binary, without_base64, without_nuls
 from elision.reducing.error_lines import error_lines, error_places
+from elision.reducing.evenly import most_of_each
 from elision.reducing.json_text import are_json_lines, is_json, is_json_line
 from elision.reducing.limit import Limit, is_shorter
 
@@ -122,22 +123,12 @@ def _uncut(runs: Iterable[_Run]) -> Iterator[Content]:
 
 
 def _cut(runs: list[_Run], how: Truncation, way_back: str) -> Iterator[Content]:
-    room = _room([len(run.text) for run in runs if run.text is not None], how.head_chars + how.tail_chars)
+    room = most_of_each([len(run.text) for run in runs if run.text is not None], how.head_chars + how.tail_chars)
     for run in runs:
         if run.text is None or len(run.text) <= room:
             yield from _uncut([run])
         else:
             yield Text(_truncated(run.text, run, how.shared(room), way_back))
-
-
-def _room(sizes: list[int], chars: int) -> int:
-    """Return the most characters that each text may have so that all together have so many."""
-    left = len(sizes)
-    for size in sorted(sizes):
-        if size * left > chars:
-            return chars // left
-        chars, left = chars - size, left - 1
-    return chars
 
 
 def _truncated(text: str, run: _Run, how: Truncation, way_back: str) -> str:

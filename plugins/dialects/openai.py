@@ -39,7 +39,7 @@ from elision.plugins.dialects.chat_calls import (
 from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
 
 EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
-_ROLES: Mapping[str, Role] = {
+ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
     "user": "user",
@@ -66,7 +66,7 @@ class OpenAI(Dialect):
         score = 1
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or text_or_empty(fields.get("role")) not in _ROLES or _SPEECH.isdisjoint(fields):
+            if fields is None or text_or_empty(fields.get("role")) not in ROLES or _SPEECH.isdisjoint(fields):
                 return 0
             if not _FOREIGN_TYPES.isdisjoint(types_in(fields.get("content"))):
                 return 0
@@ -78,7 +78,7 @@ class OpenAI(Dialect):
     def parse(self, raw: Any, history: History) -> Message:
         """Read one message."""
         fields = as_mapping(raw) or {}
-        role = _ROLES.get(text_or_empty(fields.get("role")), "user")
+        role = ROLES.get(text_or_empty(fields.get("role")), "user")
         content = fields.get("content")
         marks = count_marks(fields)
         if role == "tool":

@@ -27,6 +27,7 @@ from elision import (
 from elision.plugins.dialects.chat_calls import calls_of, encode_call, patched_calls, patched_thinking, thinking_of
 from elision.plugins.dialects.host_objects import as_mapping, text_or_empty, with_fields
 from elision.plugins.dialects.openai import (
+    ROLES,
     OpenAI,
     awaits_text_result,
     count_marks,
@@ -38,13 +39,6 @@ from elision.plugins.dialects.openai import (
     result_message,
 )
 
-_ROLES: Mapping[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
 _OWN_KEYS = frozenset({"message_type", "tool_call_ids", "is_demo", "agent"})
 _AGENT = "main"
 
@@ -60,7 +54,7 @@ class SWEAgent(Dialect):
         own = False
         for raw in messages:
             fields = as_mapping(raw)
-            if fields is None or text_or_empty(fields.get("role")) not in _ROLES:
+            if fields is None or text_or_empty(fields.get("role")) not in ROLES:
                 return 0
             own = own or any(fields.get(key) is not None for key in _OWN_KEYS)
         return 4 if own else min(1, OpenAI().recognises(messages, document))
@@ -68,7 +62,7 @@ class SWEAgent(Dialect):
     def parse(self, raw: Any, history: History) -> Message:
         """Read one item."""
         fields = as_mapping(raw) or {}
-        role = _ROLES.get(text_or_empty(fields.get("role")), "user")
+        role = ROLES.get(text_or_empty(fields.get("role")), "user")
         kind = _kind(fields, role, history)
         content = parse_content(fields.get("content"))
         parts: tuple[Part, ...]
